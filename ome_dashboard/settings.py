@@ -1,0 +1,192 @@
+"""Django's settings. Everything that may differ comes from the environment: see docs/configuration.md.
+
+Two modes. ``local`` is for one person on one machine: no sign-in, loopback only. ``server`` is for
+everybody else: sign-in on every page, HTTPS only, hosts named. A wrong setting is reported by
+``manage.py check`` (see :mod:`ome_dashboard.checks`) and keeps the server from starting.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from django.core.management.utils import get_random_secret_key
+
+from ome_dashboard.databases import database
+from ome_dashboard.environment import Environment
+from ome_dashboard.logs import logging_settings
+from ome_dashboard.secret import local_secret_key
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENVIRONMENT = Environment(os.environ)
+
+MODE = ENVIRONMENT.choice("OME_DASHBOARD_MODE", ["local", "server"], "local")
+LOCAL = MODE == "local"
+DATA = Path(ENVIRONMENT.text("OME_DASHBOARD_DATA", str(BASE_DIR / "data"))).expanduser().absolute()
+DEBUG = ENVIRONMENT.switch("OME_DASHBOARD_DEBUG", False)
+if DEBUG and not LOCAL:
+    ENVIRONMENT.report(
+        "E003",
+        "OME_DASHBOARD_DEBUG is on in server mode, where it would show settings to every visitor.",
+        "Unset OME_DASHBOARD_DEBUG, or use OME_DASHBOARD_MODE=local on your own machine.",
+    )
+    DEBUG = False
+
+# Where python -m ome_dashboard.serve listens.
+LISTEN_HOST = ENVIRONMENT.text("OME_DASHBOARD_HOST", "127.0.0.1" if LOCAL else "0.0.0.0")  # noqa: S104
+LISTEN_PORT = ENVIRONMENT.number("OME_DASHBOARD_PORT", 8000, least=1, most=65535)
+LISTEN_THREADS = ENVIRONMENT.number("OME_DASHBOARD_THREADS", 8, least=1, most=256)
+# The address of the proxy that ends TLS, or * when nothing but that proxy can reach us.
+TRUSTED_PROXY = ENVIRONMENT.text("OME_DASHBOARD_TRUSTED_PROXY")
+
+SECRET_KEY = ENVIRONMENT.text("OME_DASHBOARD_SECRET_KEY")
+if not SECRET_KEY:
+    # A key for this process alone stands in, so that the problem can be reported at all.
+    SECRET_KEY = get_random_secret_key()
+    if LOCAL:
+        try:
+            SECRET_KEY = local_secret_key(DATA / "secret-key")
+        except (OSError, ValueError) as error:
+            ENVIRONMENT.report(
+                "E004",
+                f"The secret key can't be kept in {DATA / 'secret-key'}: {error}.",
+                "Make OME_DASHBOARD_DATA a folder that this user may write, or set OME_DASHBOARD_SECRET_KEY.",
+            )
+    else:
+        ENVIRONMENT.report(
+            "E001",
+            "OME_DASHBOARD_SECRET_KEY is not set, and server mode needs it.",
+            "Give all processes the same 50 random characters or more, from a Secret.",
+        )
+elif len(SECRET_KEY) < 32 and not LOCAL:
+    ENVIRONMENT.report(
+        "E001",
+        "OME_DASHBOARD_SECRET_KEY is shorter than 32 characters.",
+        "Give all processes the same 50 random characters or more, from a Secret.",
+    )
+
+ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+if not LOCAL:
+    ALLOWED_HOSTS = ENVIRONMENT.names("OME_DASHBOARD_ALLOWED_HOSTS")
+    if not ALLOWED_HOSTS or "*" in ALLOWED_HOSTS:
+        ENVIRONMENT.report(
+            "E005",
+            "OME_DASHBOARD_ALLOWED_HOSTS names no host, or every host.",
+            "Set it to the names that people type, such as ome-dashboard.example.com, separated by commas.",
+        )
+else:
+    ENVIRONMENT.asked.add("OME_DASHBOARD_ALLOWED_HOSTS")
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+    "django_filters",
+    "rest_framework",
+    "ome_dashboard",
+    "selection.store",
+    "selection.faces",
+]
+
+MIDDLEWARE = [
+    "ome_dashboard.middleware.ContentSecurityPolicyMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    *([] if LOCAL else ["django.contrib.auth.middleware.LoginRequiredMiddleware"]),
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "ome_dashboard.urls"
+WSGI_APPLICATION = "ome_dashboard.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES: dict[str, dict[str, Any]]
+try:
+    DATABASES = {"default": database(ENVIRONMENT.text("DATABASE_URL"), DATA / "ome-dashboard.sqlite3")}
+except ValueError as error:
+    ENVIRONMENT.report(
+        "E006",
+        f"{error}.",
+        "Write postgres://user:password@host:5432/name or sqlite:////path/to/file, or unset it for the SQLite file.",
+    )
+    # Nothing real is touched under settings that are wrong.
+    DATABASES = {"default": database("sqlite://:memory:", DATA)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+LANGUAGE_CODE = "en"
+USE_I18N = False
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+# WhiteNoise serves the files straight from where they are, htmx from django-htmx: nothing to collect.
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = DEBUG
+
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "login"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SECURE_SSL_REDIRECT = not LOCAL
+SESSION_COOKIE_SECURE = not LOCAL
+CSRF_COOKIE_SECURE = not LOCAL
+SECURE_HSTS_SECONDS = 0 if LOCAL else ENVIRONMENT.number("OME_DASHBOARD_HSTS_SECONDS", 3600, least=0, most=63072000)
+if LOCAL:
+    ENVIRONMENT.asked.add("OME_DASHBOARD_HSTS_SECONDS")
+
+# A pasted manifest may be large; what-if says its own limit before this one is met.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "rest_framework.permissions.AllowAny" if LOCAL else "rest_framework.permissions.IsAuthenticated"
+    ],
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+}
+
+LOGGING = logging_settings(
+    level=ENVIRONMENT.choice("OME_DASHBOARD_LOG_LEVEL", ["DEBUG", "INFO", "WARNING", "ERROR"], "INFO"),
+    form=ENVIRONMENT.choice("OME_DASHBOARD_LOG_FORMAT", ["text", "json"], "text" if LOCAL else "json"),
+)

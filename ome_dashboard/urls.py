@@ -1,0 +1,14 @@
+"""All addresses: the pages, and signing in and out."""
+
+from __future__ import annotations
+
+from django.contrib.auth.views import LoginView, LogoutView
+from django.urls import include, path
+
+__all__ = ["urlpatterns"]
+
+urlpatterns = [
+    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("logout/", LogoutView.as_view(), name="logout"),
+    path("", include("selection.faces.urls")),
+]

@@ -1,0 +1,8 @@
+"""Runtime selection of the Open Model Engine, on four floors; imports only go down.
+
+``faces`` (pages, REST, commands) > ``store`` (models, sync, queries) > ``cluster`` (Kubernetes, files) > ``rules``.
+"""
+
+from __future__ import annotations
+
+__all__: list[str] = []
