@@ -1,0 +1,240 @@
+"""What OME's webhooks say of a service and of a runtime, as far as it decides selection and modes.
+
+Follows OME: the InferenceService and ServingRuntime validation webhooks, in their order. The webhook stops
+at the first error; the later ones are listed after it because people need them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from .fleet import Fleet
+from .go import quote
+from .inheritance import profile_problem
+from .modes import COMPONENTS, MODE_ANNOTATION, OME_NATIVE, RAW_DEPLOYMENT
+from .named import NOT_FOUND, Named, revision_pattern
+from .objects import Component, Entry, Model, Runtime, Service
+from .selection import Question, model_error, no_runtime_text
+
+__all__ = ["Admission", "admit_runtime", "admit_service", "complete_runner"]
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """The webhook's answer: ``errors`` in its order (OME returns the first), and its warnings."""
+
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the object is admitted."""
+        return not self.errors
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as JSON."""
+        return {"allowed": self.allowed, "errors": list(self.errors), "warnings": list(self.warnings)}
+
+
+def admit_service(
+    fleet: Fleet, service: Service, model: Model | None, named: Named | None, question: Question | None
+) -> Admission:
+    """What the webhook says of creating or updating this service now.
+
+    Args:
+        fleet: the cluster.
+        service: the service.
+        model: the model it names, None when it names none or it doesn't exist.
+        named: what became of the runtime it names, None when it names none.
+        question: what selection is asked, None without a model.
+    """
+    warnings: list[str] = []
+    errors: list[str] = []
+    if "decoder" in service.components and "engine" not in service.components:
+        errors.append("decoder cannot be specified without engine")
+    if fleet.semantics.version != "1.2":
+        errors += _pairing(service)
+        errors += _mode_combination(service)
+        errors += _coordination(service)
+        warnings += _strategy_warnings(service)
+        errors += _references(service)
+    if service.model_name and model is None:
+        errors.append(
+            f"referenced model {quote(service.model_name)} not found in namespace {quote(service.ref.namespace)}: ensure a "
+            "BaseModel exists in this namespace or a ClusterBaseModel exists cluster-wide with this name"
+        )
+    elif "engine" in service.components:
+        resolution = _named_resolution(fleet, service, model, named) if named else _auto_resolution(fleet, service, model, question)
+        errors += resolution.errors
+        warnings += resolution.warnings
+    return Admission(tuple(errors), tuple(warnings))
+
+
+def complete_runner(engine: Component) -> bool:
+    """Whether the engine brings its own images, so that the webhook asks for no runtime."""
+    return bool(engine.runner_image) or bool(engine.leader_image and engine.worker_image)
+
+
+def _pairing(service: Service) -> Iterator[str]:
+    for name in ("engine", "decoder"):
+        component = service.components.get(name)
+        if component is None:
+            continue
+        for has, other, code in (("leader", "worker", "LeaderRequiresWorker"), ("worker", "leader", "WorkerRequiresLeader")):
+            if getattr(component, has) and not getattr(component, other):
+                yield (
+                    f"InvalidLeaderWorkerPairing: {name}.{has} is set but {name}.{other} is not; "
+                    f"multi-pod configurations require both ({code})"
+                )
+        if component.worker_size is not None and component.worker_size <= 0:
+            yield (
+                f"InvalidLeaderWorkerPairing: {name}.worker.size must be a positive integer when set; "
+                "leave it unset to use the runtime's size or one worker (WorkerSizeMustBePositive)"
+            )
+
+
+def _written_mode(service: Service, component: str) -> str:
+    """The mode as the webhook reads it from the service alone: a non-empty annotation, valid or not, else the spec's."""
+    declared = service.components.get(component)
+    annotation = declared.annotations.get(MODE_ANNOTATION) if declared else None
+    return annotation or service.deployment_mode or ""
+
+
+def _mode_combination(service: Service) -> Iterator[str]:
+    if "engine" not in service.components or "decoder" not in service.components:
+        return
+    engine, decoder = _written_mode(service, "engine"), _written_mode(service, "decoder")
+    if engine != decoder and OME_NATIVE in (engine, decoder):
+        yield (
+            f"InvalidDeploymentModeCombination: engine deploymentMode={quote(engine)} does not match decoder "
+            f"deploymentMode={quote(decoder)}; when either is OMENative, both must use the same value"
+        )
+
+
+def _coordination(service: Service) -> Iterator[str]:
+    for index, group in enumerate(service.rollout_groups):
+        for component in group.components:
+            mode = _written_mode(service, component)
+            if mode != OME_NATIVE:
+                yield (
+                    f"spec.rollout.groups[{index}]: component {quote(component)} has deploymentMode={quote(mode)}; "
+                    "coordination requires OMENative (CoordinationRequiresOMENative)"
+                )
+
+
+def _strategy_warnings(service: Service) -> Iterator[str]:
+    mode = service.annotations.get(MODE_ANNOTATION) or service.deployment_mode or ""
+    if not mode or mode == RAW_DEPLOYMENT:
+        return
+    for name in COMPONENTS:
+        component = service.components.get(name)
+        if component is not None and component.deployment_strategy:
+            yield (
+                f"{name}.deploymentStrategy is set but deploymentMode is {quote(mode)}; deploymentStrategy applies only to "
+                f"RawDeployment and is ignored here — use {name}.lifecycle.updateStrategy.rollingUpdate for rollout pacing"
+            )
+
+
+def _references(service: Service) -> Iterator[str]:
+    referenced = service.replica_refs and "engine" in service.components
+    if not service.model_name and not service.named_runtime and not referenced:
+        yield "at least one of spec.model or spec.runtime must be set"
+    runtime = service.runtime
+    if runtime is None or not runtime.revision:
+        return
+    if not runtime.pinned:
+        yield "spec.runtime.revision requires spec.runtime.autoSync=false; AutoSync=true would silently ignore the pin"
+    pattern = revision_pattern(service)
+    if not re.fullmatch(re.escape(pattern) + "[0-9a-f]{8}", runtime.revision):
+        yield (
+            f"spec.runtime.revision {quote(runtime.revision)} does not match the expected naming convention for runtime "
+            f"{quote(runtime.name)} ({runtime.kind}); expected the form {pattern}<8 lowercase hex chars>"
+        )
+
+
+def _disabled_model(service: Service, model: Model | None) -> Iterator[str]:
+    if model is not None and model.disabled:
+        yield f"model {service.model_name} is disabled"
+
+
+def _auto_resolution(fleet: Fleet, service: Service, model: Model | None, question: Question | None) -> Admission:
+    if service.named_runtime or complete_runner(service.components["engine"]):
+        return Admission()
+    if model is None or question is None:
+        if fleet.semantics.version == "1.2":
+            return Admission(
+                ("model reference is required when runtime is not specified and engine does not have complete runner configuration",)
+            )
+        return Admission()
+    disabled = tuple(_disabled_model(service, model))
+    if disabled:
+        return Admission(disabled)
+    error = model_error(model)
+    if error is None:
+        judged = fleet.judged(question, service.ref.namespace)
+        if judged.ranked:
+            chosen = judged.ranked[0].runtime.ref.name
+            return Admission(warnings=(f"Runtime {chosen} will be auto-selected for model {service.model_name}",))
+        error = no_runtime_text(question, service.ref.namespace, judged.verdicts)
+    return Admission(
+        (
+            f"no supporting runtime found for model {service.model_name} and engine does not have complete runner "
+            f"configuration: {error}",
+        )
+    )
+
+
+def _named_resolution(fleet: Fleet, service: Service, model: Model | None, named: Named) -> Admission:
+    if not fleet.semantics.advises:
+        return Admission()  # before v1.3 the webhook looks at selection only when no runtime is named
+    if model is None:
+        refused = named.error and named.reason != NOT_FOUND
+        return Admission((named.error,)) if refused else Admission()
+    errors = list(_disabled_model(service, model))
+    if named.advised:
+        return Admission(
+            tuple(errors),
+            (
+                f"runtime {quote(service.named_runtime)} does not declare support for model {quote(service.model_name or '')} "
+                f"({named.error}); proceeding because the runtime was named explicitly",
+            ),
+        )
+    if named.error:
+        errors.append(f"runtime {service.named_runtime} does not support model {service.model_name}: {named.error}")
+    return Admission(tuple(errors))
+
+
+def admit_runtime(fleet: Fleet, runtime: Runtime) -> Admission:
+    """What the runtime webhook says; it looks at a disabled runtime only for the profile rule."""
+    errors: list[str] = []
+    profile = profile_problem({"metadata": {"annotations": dict(runtime.annotations)}, "spec": runtime.spec})
+    if profile is not None:
+        errors.append(profile)
+    if not runtime.disabled:
+        unknown = [name for name in runtime.accelerator_classes if name not in fleet.accelerator_classes]
+        if unknown:
+            errors.append(f"unknown accelerator classes referenced in AcceleratorRequirements: [{' '.join(unknown)}]")
+        kind = "clusterservingruntime" if runtime.cluster_scoped else "servingruntime"
+        errors += [
+            f"different priorities assigned for the model format {name} under the {kind} {runtime.ref.name}"
+            for name in _differing_priorities(runtime.entries)
+        ]
+    return Admission(tuple(errors))
+
+
+def _differing_priorities(entries: tuple[Entry, ...]) -> Iterator[str]:
+    """The first ``name`` whose autoSelect entries set different priorities, each compared with the first of that name."""
+    first: dict[str, int | None] = {}
+    for entry in entries:
+        if not entry.auto_select:
+            continue
+        if entry.name not in first:
+            first[entry.name] = entry.priority
+            continue
+        known = first[entry.name]
+        if known is not None and entry.priority is not None and known != entry.priority:
+            yield entry.name
+            return

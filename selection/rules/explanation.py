@@ -1,0 +1,175 @@
+"""The explanation value: everything a page, the API or a command says of one service or model.
+
+Faces show it; none of them computes anything beside it, so they can't disagree. ``to_dict`` is the public
+contract of ``manage.py explain -o json``, described in ``docs/explain.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .admission import Admission
+from .conflicts import Conflict
+from .modes import Declared
+from .named import Named
+from .objects import Model, ObjectRef, Problem, Runtime, Service, Workload
+from .selection import Failure, Verdict
+
+__all__ = ["OUTCOMES", "Candidate", "ComponentModes", "Explanation"]
+
+OUTCOMES = ("auto-selected", "named", "named-with-advice", "no-runtime", "not-applicable", "invalid")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One candidate's verdict with its place in the ranking (1 is selected), None when it doesn't qualify."""
+
+    verdict: Verdict
+    rank: int | None
+
+    @property
+    def reason(self) -> Failure | None:
+        """OME's reason: the first check it fails."""
+        return self.verdict.failures[0] if self.verdict.failures else None
+
+    @property
+    def also(self) -> tuple[Failure, ...]:
+        """Every further check it fails, judged as if the earlier ones had passed."""
+        return self.verdict.failures[1:]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The candidate as JSON. ``arithmetic`` is the entry that set the score."""
+        verdict, reason = self.verdict, self.reason
+        scored = verdict.compatible
+        return {
+            **verdict.runtime.ref.to_dict(),
+            "scope": verdict.runtime.scope,
+            "compatible": verdict.qualified,
+            "rank": self.rank,
+            "priority": verdict.priority,
+            "weight": verdict.weight,
+            "score": (verdict.score.score if verdict.score else 0) if scored else None,
+            "size_distance": _finite(verdict.distance) if scored else None,
+            "code": reason.code if reason else None,
+            "reason": reason.reason if reason else None,
+            "also": [{"code": failure.code, "reason": failure.reason} for failure in self.also],
+            "arithmetic": verdict.score.to_dict() if verdict.score and scored else None,
+        }
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentModes:
+    """One component: what was asked for, what the runtime declares, what runs, and what doesn't agree."""
+
+    requested: Declared | None
+    runtime: Declared | None
+    running: Declared
+    conflicts: tuple[Conflict, ...]
+    workloads: tuple[Workload, ...]
+    migration: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The component as JSON. ``conflict`` is the one that matters most."""
+        return {
+            "requested": self.requested.to_dict() if self.requested else None,
+            "runtime": self.runtime.to_dict() if self.runtime else None,
+            "running": self.running.to_dict(),
+            "conflict": self.conflicts[0].code if self.conflicts else None,
+            "conflicts": [conflict.to_dict() for conflict in self.conflicts],
+            "workloads": [
+                {**workload.ref.to_dict(), "runtime": workload.runtime or None, "ready": workload.ready}
+                for workload in self.workloads
+            ],
+            "migration": self.migration,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The answer for one service (or model).
+
+    Attributes:
+        subject: what was explained.
+        outcome: one of :data:`OUTCOMES`.
+        selected: the runtime it gets, on the spec that it is rendered from.
+        message: OME's text when there is no runtime, or None.
+        event: the text of the event that OME records, or None.
+        event_reason: that event's reason, or None.
+        candidates: the qualified in rank order, then the rest, ServingRuntimes first, by name.
+        modes: per declared component.
+        admission: what the webhook would say now.
+        problems: objects that couldn't be read and matter here.
+        ome_version: the release line whose rules were applied.
+        service: the service, None for a model or an unreadable service.
+        model: the model that was matched.
+        named: what became of a named runtime.
+        revision: the revision that a pinned service follows, or None.
+        notes: codes of further facts that a person should know, with their values.
+    """
+
+    subject: ObjectRef
+    outcome: str
+    selected: Runtime | None = None
+    message: str | None = None
+    event: str | None = None
+    event_reason: str | None = None
+    candidates: tuple[Candidate, ...] = ()
+    modes: Mapping[str, ComponentModes] = field(default_factory=dict, hash=False)
+    admission: Admission = Admission()
+    problems: tuple[Problem, ...] = ()
+    ome_version: str = "1.3"
+    service: Service | None = None
+    model: Model | None = None
+    named: Named | None = None
+    revision: str | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def score(self) -> int | None:
+        """The score of the selected runtime in automatic selection, None when it was named or there is none."""
+        if self.outcome != "auto-selected" or not self.candidates:
+            return None
+        winner = self.candidates[0].verdict.score
+        return winner.score if winner else None
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """Every conflict of every component."""
+        return tuple(conflict for component in self.modes.values() for conflict in component.conflicts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The explanation as JSON: the public contract, plus fields that the pages use."""
+        return {
+            "subject": self.subject.to_dict(),
+            "outcome": self.outcome,
+            "selected": self.selected.ref.to_dict() if self.selected else None,
+            "message": self.message,
+            "event": self.event,
+            "event_reason": self.event_reason,
+            "candidates": [candidate.to_dict() for candidate in self.candidates],
+            "modes": {name: modes.to_dict() for name, modes in self.modes.items()},
+            "admission": self.admission.to_dict(),
+            "problems": [problem.to_dict() for problem in self.problems],
+            "model": self.model.ref.to_dict() if self.model else None,
+            "named": self._named_dict(),
+            "revision": self.revision,
+            "ome_version": self.ome_version,
+            "notes": dict(self.notes),
+        }
+
+    def _named_dict(self) -> dict[str, Any] | None:
+        if self.named is None:
+            return None
+        return {
+            "runtime": self.named.runtime.ref.to_dict() if self.named.runtime else None,
+            "reason": self.named.reason or None,
+            "error": self.named.error or None,
+            "failures": [{"code": failure.code, "reason": failure.reason} for failure in self.named.failures],
+        }

@@ -1,0 +1,169 @@
+"""One cluster's objects, read once and indexed by what the rules ask for.
+
+A fleet is a snapshot: build it with :func:`read_fleet`, then ask. Answers that services share (the
+candidates of a namespace, the verdicts of a question, a runtime's merged spec) are computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .inheritance import Chain, RuntimeKey, effective_spec, resolve_chain
+from .merge import WrongType
+from .objects import Model, ObjectRef, Problem, Runtime, Service, Workload
+from .parsing import parse_accelerator_class, parse_model, parse_runtime, parse_runtime_spec, parse_service, parse_workload, ref_of
+from .reading import Unreadable
+from .selection import Question, Verdict, judge, rank
+from .semantics import V1_3, Semantics
+
+__all__ = ["Effective", "Fleet", "Judged", "read_fleet"]
+
+_RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
+_MODELS = frozenset({"BaseModel", "ClusterBaseModel"})
+_WORKLOADS = frozenset({"Deployment", "InferenceReplica", "LeaderWorkerSet"})
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """A runtime with what it inherits. ``runtime`` is judged and rendered when a service names it.
+
+    ``runtime`` is None when the chain is broken (``chain.problem``) or a member can't be merged (``problem``).
+    """
+
+    chain: Chain
+    runtime: Runtime | None
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Every candidate's verdict for one question in one namespace, and the qualified ones in rank order."""
+
+    verdicts: tuple[Verdict, ...]
+    ranked: tuple[Verdict, ...]
+
+
+@dataclass(slots=True)
+class Fleet:
+    """The objects of one cluster, by scope and name. Namespaces of cluster-scoped objects are ``""``."""
+
+    semantics: Semantics = V1_3
+    services: dict[tuple[str, str], Service] = field(default_factory=dict)
+    runtimes: dict[tuple[str, str], Runtime] = field(default_factory=dict)
+    models: dict[tuple[str, str], Model] = field(default_factory=dict)
+    accelerator_classes: set[str] = field(default_factory=set)
+    workloads: dict[tuple[str, str], list[Workload]] = field(default_factory=dict)
+    revisions: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    problems: dict[ObjectRef, Problem] = field(default_factory=dict)
+    _candidates: dict[str, tuple[Runtime, ...]] = field(default_factory=dict)
+    _judged: dict[tuple[Question, str], Judged] = field(default_factory=dict)
+    _effective: dict[ObjectRef, Effective] = field(default_factory=dict)
+
+    def candidates(self, namespace: str) -> tuple[Runtime, ...]:
+        """Every runtime that a service in this namespace could get: its own and the cluster's, by name."""
+        if namespace not in self._candidates:
+            found = [runtime for (scope, _), runtime in self.runtimes.items() if scope in {namespace, ""}]
+            found.sort(key=lambda runtime: (runtime.cluster_scoped, runtime.ref.name))
+            self._candidates[namespace] = tuple(found)
+        return self._candidates[namespace]
+
+    def judged(self, question: Question, namespace: str) -> Judged:
+        """Every candidate's verdict; services that share question and namespace share the answer."""
+        key = (question, namespace)
+        if key not in self._judged:
+            verdicts = tuple(judge(question, runtime) for runtime in self.candidates(namespace))
+            self._judged[key] = Judged(verdicts, tuple(rank(verdicts)))
+        return self._judged[key]
+
+    def find_model(self, namespace: str, name: str) -> Model | Problem | None:
+        """The model of that name: a BaseModel in the namespace wins over a ClusterBaseModel, whatever its kind says.
+
+        An unreadable model is returned as its problem.
+        """
+        for scope, kind in ((namespace, "BaseModel"), ("", "ClusterBaseModel")):
+            model = self.models.get((scope, name))
+            if model is not None:
+                return model
+            problem = self.problems.get(ObjectRef(kind, scope, name))
+            if problem is not None:
+                return problem
+        return None
+
+    def find_runtime(self, namespace: str, name: str) -> Runtime | Problem | None:
+        """The runtime of that name in one scope (``""`` is the cluster's); an unreadable one as its problem."""
+        kind = "ServingRuntime" if namespace else "ClusterServingRuntime"
+        return self.runtimes.get((namespace, name)) or self.problems.get(ObjectRef(kind, namespace, name))
+
+    def effective(self, runtime: Runtime) -> Effective:
+        """The runtime's chain and merged spec; without inheritance, the runtime itself."""
+        if runtime.ref not in self._effective:
+            self._effective[runtime.ref] = self._resolve(runtime)
+        return self._effective[runtime.ref]
+
+    def children(self, runtime: Runtime) -> list[Runtime]:
+        """The runtimes whose chain has this one as the nearest parent, by scope and name."""
+        return [
+            other
+            for other in sorted(self.runtimes.values(), key=lambda each: each.ref)
+            if len(members := self.effective(other).chain.members) > 1 and members[-2] == _key(runtime.ref)
+        ]
+
+    def _resolve(self, runtime: Runtime) -> Effective:
+        start = _key(runtime.ref)
+        if not self.semantics.inherits:
+            return Effective(Chain((start,), None), runtime)
+        chain = resolve_chain(start, self._manifest)
+        if chain.problem is not None:
+            return Effective(chain, None)
+        if len(chain.members) == 1:
+            return Effective(chain, runtime)
+        members = [self.runtimes[(member.namespace or "", member.name)] for member in chain.members]
+        try:
+            spec = effective_spec([member.spec for member in members])
+            merged = parse_runtime_spec(runtime.ref, spec, runtime.annotations, runtime.generation)
+        except (WrongType, Unreadable) as error:
+            return Effective(chain, None, Problem(runtime.ref, error.path, error.message))
+        return Effective(chain, merged)
+
+    def _manifest(self, kind: str, namespace: str | None, name: str) -> Mapping[str, Any] | None:
+        found = self.runtimes.get((namespace or "", name))
+        return None if found is None else {"metadata": {"name": name, "annotations": dict(found.annotations)}}
+
+
+def _key(ref: ObjectRef) -> RuntimeKey:
+    return RuntimeKey(ref.kind, ref.namespace or None, ref.name)
+
+
+def read_fleet(manifests: Iterable[Mapping[str, Any]], semantics: Semantics = V1_3) -> Fleet:
+    """Read a cluster's manifests. Never raises: an object that can't be read is a problem, the others are judged."""
+    fleet = Fleet(semantics)
+    for manifest in manifests:
+        try:
+            _add(fleet, manifest)
+        except Unreadable as error:
+            ref = ref_of(manifest)
+            fleet.problems[ref] = Problem(ref, error.path, error.message)
+    return fleet
+
+
+def _add(fleet: Fleet, manifest: Mapping[str, Any]) -> None:
+    kind = manifest.get("kind")
+    if kind == "InferenceService":
+        service = parse_service(manifest)
+        fleet.services[(service.ref.namespace, service.ref.name)] = service
+    elif kind in _RUNTIMES:
+        runtime = parse_runtime(manifest)
+        fleet.runtimes[(runtime.ref.namespace, runtime.ref.name)] = runtime
+    elif kind in _MODELS:
+        model = parse_model(manifest)
+        fleet.models[(model.ref.namespace, model.ref.name)] = model
+    elif kind == "AcceleratorClass":
+        fleet.accelerator_classes.add(parse_accelerator_class(manifest).ref.name)
+    elif kind in _WORKLOADS:
+        workload = parse_workload(manifest)
+        if workload is not None:
+            fleet.workloads.setdefault((workload.ref.namespace, workload.service), []).append(workload)
+    elif kind == "ControllerRevision":
+        fleet.revisions[ref_of(manifest).name] = manifest

@@ -1,0 +1,299 @@
+"""From manifests to the objects that the rules judge.
+
+Follows OME's API ``ome.io/v1beta1``. The defaults of OME's CRDs are applied on the way: a manifest that
+went through an API server has them already, one from a file does not (``weight: 1``, ``operator: Equal``,
+``spec.runtime.kind: ClusterServingRuntime``, ``spec.model.kind: ClusterBaseModel``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .modes import COMPONENTS
+from .objects import (
+    CLUSTER_SCOPED,
+    AcceleratorClass,
+    Component,
+    Entry,
+    Format,
+    Model,
+    ObjectRef,
+    Pipeline,
+    PipelinePart,
+    RolloutGroup,
+    Runtime,
+    RuntimeComponent,
+    RuntimeRef,
+    Service,
+    Workload,
+)
+from .pipelines import PART_NAMES
+from .reading import Node, Unreadable
+
+__all__ = ["parse_accelerator_class", "parse_model", "parse_runtime", "parse_runtime_spec", "parse_service", "parse_workload", "ref_of"]
+
+DEFAULT_NAMESPACE = "default"
+
+
+def ref_of(manifest: Mapping[str, Any]) -> ObjectRef:
+    """Which object a manifest describes; a namespaced one without a namespace stands in ``default``.
+
+    Never raises: parts that can't be read are ``?``, so that the object can still be listed as unreadable.
+    """
+
+    def text(value: object, missing: str) -> str:
+        return value if isinstance(value, str) and value else missing
+
+    metadata = manifest.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    kind = text(manifest.get("kind"), "?")
+    namespace = "" if kind in CLUSTER_SCOPED else text(metadata.get("namespace"), DEFAULT_NAMESPACE)
+    return ObjectRef(kind, namespace, text(metadata.get("name"), "?"))
+
+
+def _opened(manifest: Mapping[str, Any]) -> tuple[ObjectRef, Node, Node]:
+    """The reference, the metadata and the spec, with what every object needs checked."""
+    root = Node(manifest)
+    metadata = root.node("metadata")
+    if metadata is None or not metadata.text("name"):
+        raise Unreadable("metadata.name", "an object needs a name")
+    metadata.text("namespace")
+    return ref_of(manifest), metadata, root.node("spec") or Node({}, "spec")
+
+
+def _format(node: Node | None, *, weight: int) -> Format | None:
+    if node is None:
+        return None
+    read = node.integer("weight", 64)
+    operator = node.text("operator")
+    return Format(
+        node.text("name") or "",
+        node.text("version"),
+        "Equal" if operator is None else operator,
+        weight if read is None else read,
+    )
+
+
+def _pipeline(node: Node | None) -> Pipeline | None:
+    if node is None:
+        return None
+    parts = []
+    for name in PART_NAMES:
+        part = node.node(name)
+        if part is not None:
+            parts.append((name, _part(part)))
+    additional = node.node("additionalComponents")
+    extra = []
+    for key in sorted(additional.value) if additional is not None else []:
+        assert additional is not None
+        extra.append((str(key), _part(additional.node(key) or Node({}, additional.at(key)))))
+    return Pipeline(node.text("className"), tuple(parts), tuple(extra))
+
+
+def _part(node: Node) -> PipelinePart:
+    return PipelinePart(node.text("library") or "", node.text("type") or "")
+
+
+def parse_model(manifest: Mapping[str, Any]) -> Model:
+    """Read a BaseModel or ClusterBaseModel.
+
+    Raises:
+        Unreadable: a field has another type than OME's API says.
+    """
+    ref, _, spec = _opened(manifest)
+    return Model(
+        ref=ref,
+        format=_format(spec.node("modelFormat"), weight=1) or Format(),
+        framework=_format(spec.node("modelFramework"), weight=1),
+        architecture=spec.text("modelArchitecture"),
+        quantization=spec.text("quantization"),
+        pipeline=_pipeline(spec.node("diffusionPipeline")),
+        size=spec.text("modelParameterSize"),
+        distribution=spec.text("distribution"),
+        disabled=bool(spec.boolean("disabled")),
+    )
+
+
+def parse_runtime(manifest: Mapping[str, Any]) -> Runtime:
+    """Read a ServingRuntime or ClusterServingRuntime on its own spec.
+
+    Raises:
+        Unreadable: a field has another type than OME's API says.
+    """
+    ref, metadata, spec = _opened(manifest)
+    return parse_runtime_spec(ref, spec.value, metadata.text_map("annotations"), _generation(metadata))
+
+
+def _generation(metadata: Node) -> str:
+    """The resourceVersion that a result was computed from, or ``""``."""
+    found = metadata.value.get("resourceVersion")
+    return found if isinstance(found, str) else ""
+
+
+def parse_runtime_spec(
+    ref: ObjectRef, spec: Mapping[str, Any], annotations: Mapping[str, str] | None = None, generation: str = ""
+) -> Runtime:
+    """Read a runtime's spec, its own or a merged one.
+
+    Raises:
+        Unreadable: a field has another type than OME's API says.
+    """
+    node = Node(spec, "spec")
+    size = node.node("modelSizeRange")
+    requirements = node.node("acceleratorRequirements")
+    components = {}
+    for name in COMPONENTS:
+        config = node.node(f"{name}Config")
+        if config is not None:
+            components[name] = RuntimeComponent(
+                tuple(sorted(config.text_map("annotations").items())),
+                leader=name != "router" and config.node("leader") is not None,
+                worker=name != "router" and config.node("worker") is not None,
+            )
+    return Runtime(
+        ref=ref,
+        entries=tuple(_entry(item) for item in node.nodes("supportedModelFormats")),
+        disabled=bool(node.boolean("disabled")),
+        size_range=None if size is None else (size.text("min"), size.text("max")),
+        accelerator_classes=requirements.texts("acceleratorClasses") if requirements else (),
+        components=components,
+        annotations=annotations or {},
+        spec=spec,
+        generation=generation,
+    )
+
+
+def _entry(node: Node) -> Entry:
+    return Entry(
+        name=node.text("name") or "",
+        format=_format(node.node("modelFormat"), weight=1),
+        framework=_format(node.node("modelFramework"), weight=1),
+        architecture=node.text("modelArchitecture"),
+        quantization=node.text("quantization"),
+        pipeline=_pipeline(node.node("diffusionPipeline")),
+        auto_select=node.boolean("autoSelect"),
+        priority=node.integer("priority", 32),
+    )
+
+
+def parse_service(manifest: Mapping[str, Any]) -> Service:
+    """Read an InferenceService.
+
+    Raises:
+        Unreadable: a field has another type than OME's API says.
+    """
+    ref, metadata, spec = _opened(manifest)
+    status = Node(manifest).node("status") or Node({}, "status")
+    model, runtime = spec.node("model"), spec.node("runtime")
+    selector = spec.node("acceleratorSelector")
+    rollout = spec.node("rollout")
+    components = {}
+    for name in COMPONENTS:
+        component = spec.node(name)
+        if component is not None:
+            components[name] = _component(component)
+    return Service(
+        ref=ref,
+        annotations=metadata.text_map("annotations"),
+        model_name=None if model is None else model.text("name") or "",
+        model_kind=None if model is None else _default(model.text("kind"), "ClusterBaseModel"),
+        runtime=None if runtime is None else _runtime_ref(runtime),
+        deployment_mode=spec.text("deploymentMode"),
+        accelerator_class=selector.text("acceleratorClass") if selector else None,
+        components=components,
+        replica_refs=_has_replica_refs(spec),
+        rollout_groups=tuple(RolloutGroup(_group_components(group)) for group in rollout.nodes("groups")) if rollout else (),
+        pinned_revision=status.text("pinnedRevisionName") or "",
+        conditions={
+            condition.text("type") or "": (condition.text("status") or "", condition.text("reason") or "")
+            for condition in status.nodes("conditions")
+        },
+    )
+
+
+def _default(value: str | None, default: str) -> str:
+    return default if value is None else value
+
+
+def _runtime_ref(node: Node) -> RuntimeRef:
+    return RuntimeRef(
+        name=node.text("name") or "",
+        kind=_default(node.text("kind"), "ClusterServingRuntime"),
+        auto_sync=node.boolean("autoSync"),
+        revision=node.text("revision") or "",
+    )
+
+
+def _has_replica_refs(spec: Node) -> bool:
+    """Whether ``spec.replicaRefs`` names anything; its items are objects, or a map of components to them."""
+    found = spec.value.get("replicaRefs")
+    if found is not None and not isinstance(found, (list, Mapping)):
+        raise Unreadable(spec.at("replicaRefs"), "expected a list")
+    return bool(found)
+
+
+def _group_components(group: Node) -> tuple[str, ...]:
+    """The components of a rollout group, written as names or as objects with a name."""
+    listed = group.value.get("components")
+    if isinstance(listed, list) and any(isinstance(item, Mapping) for item in listed):
+        return tuple(item.text("name") or "" for item in group.nodes("components"))
+    return group.texts("components")
+
+
+def _component(node: Node) -> Component:
+    leader, worker, runner = node.node("leader"), node.node("worker"), node.node("runner")
+    override = node.node("acceleratorOverride")
+    return Component(
+        annotations=node.text_map("annotations"),
+        leader=leader is not None,
+        worker=worker is not None,
+        worker_size=None if worker is None else worker.integer("size", 64),
+        leader_image=_image(leader),
+        worker_image=_image(worker),
+        runner_image="" if runner is None else runner.text("image") or "",
+        accelerator_class=None if override is None else override.text("acceleratorClass"),
+        deployment_strategy=node.node("deploymentStrategy") is not None,
+        canary=node.value.get("canary") is not None or node.value.get("canaryTrafficPercent") is not None,
+        min_replicas=node.integer("minReplicas", 64),
+    )
+
+
+def _image(pod: Node | None) -> str:
+    runner = None if pod is None else pod.node("runner")
+    return "" if runner is None else runner.text("image") or ""
+
+
+def parse_accelerator_class(manifest: Mapping[str, Any]) -> AcceleratorClass:
+    """Read an AcceleratorClass.
+
+    Raises:
+        Unreadable: it has no name.
+    """
+    return AcceleratorClass(_opened(manifest)[0])
+
+
+def parse_workload(manifest: Mapping[str, Any]) -> Workload | None:
+    """Read a Deployment, InferenceReplica or LeaderWorkerSet; None when it belongs to no InferenceService.
+
+    Raises:
+        Unreadable: a field has another type than expected.
+    """
+    ref, metadata, _ = _opened(manifest)
+    labels = metadata.text_map("labels")
+    service = labels.get("ome.io/inferenceservice", "")
+    component = labels.get("component", "")
+    if not service or not component:
+        return None
+    return Workload(ref, service, component, labels.get("serving-runtime", ""), _ready(manifest))
+
+
+def _ready(manifest: Mapping[str, Any]) -> bool | None:
+    """Whether the workload says it is available, or None when it doesn't say."""
+    status = Node(manifest).node("status")
+    if status is None:
+        return None
+    for condition in status.nodes("conditions"):
+        if condition.text("type") in {"Available", "Ready"}:
+            return condition.text("status") == "True"
+    return None

@@ -1,0 +1,212 @@
+"""Automatic selection: every candidate judged, the qualified ones ranked, and OME's words when none is left.
+
+Follows OME: runtime selection. Each candidate is judged on its own spec, never on what it inherits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
+
+from .accelerators import UNSUPPORTED, required_classes, supports_classes
+from .formats import matching_entry, unsupported_text
+from .go import wrap64
+from .modes import mismatch_text, requested_mode, runtime_mode
+from .objects import Model, Runtime, Service
+from .scoring import EntryScore, entry_weight, runtime_score
+from .semantics import Semantics
+from .sizes import distance, in_range, range_text
+
+__all__ = [
+    "COMPATIBILITY_CODES",
+    "Failure",
+    "Question",
+    "Verdict",
+    "compatibility_failures",
+    "judge",
+    "model_error",
+    "no_runtime_text",
+    "question_of",
+    "rank",
+]
+
+DISABLED = "disabled"
+ACCELERATOR = "accelerator-class"
+ENGINE_MODE = "engine-deployment-mode"
+DECODER_MODE = "decoder-deployment-mode"
+FORMAT = "model-format"
+SIZE = "model-size"
+AUTO_SELECT = "auto-select"
+ENTRY_AUTO_SELECT = "entry-not-auto-select"
+SCORE = "score"
+
+COMPATIBILITY_CODES = frozenset({DISABLED, ACCELERATOR, ENGINE_MODE, DECODER_MODE, FORMAT, SIZE})
+
+_NO_AUTO_SELECT = (
+    "supports the model but has no supportedModelFormats[].autoSelect=true entry, "
+    "so automatic selection skips it (pin it explicitly via spec.runtime.name instead)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One check that a candidate fails: a stable code and OME's reason."""
+
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What selection depends on besides the candidates. Services that share it share the answer.
+
+    ``modes`` are the requested engine and decoder modes, None where nothing is asked for.
+    """
+
+    model: Model
+    classes: frozenset[str]
+    modes: tuple[str | None, str | None]
+    semantics: Semantics
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one candidate came to. ``failures`` are in OME's order; the first one is OME's reason.
+
+    ``priority`` and ``weight`` are those of the entry that matched, None when none did.
+    ``distance`` is in parameters, None for a model without a size.
+    """
+
+    runtime: Runtime
+    failures: tuple[Failure, ...]
+    entry: int | None
+    priority: int | None
+    weight: int | None
+    score: EntryScore | None
+    distance: float | None
+
+    @property
+    def qualified(self) -> bool:
+        """Whether automatic selection can choose it."""
+        return not self.failures
+
+    @property
+    def compatible(self) -> bool:
+        """Whether it passed checks 1 to 5; the rest only gate automatic selection."""
+        return not any(failure.code in COMPATIBILITY_CODES for failure in self.failures)
+
+
+def question_of(service: Service | None, model: Model, semantics: Semantics) -> Question:
+    """The question a service asks; without a service (explaining a model) nothing but the model counts."""
+    if service is None:
+        return Question(model, frozenset(), (None, None), semantics)
+    engine, decoder = (requested_mode(service, component, semantics) for component in ("engine", "decoder"))
+    modes = (engine.mode if engine else None, decoder.mode if decoder else None)
+    return Question(model, required_classes(service), modes, semantics)
+
+
+def model_error(model: Model) -> str | None:
+    """OME's error for a model that can't be matched at all, or None."""
+    if model.format.name:
+        return None
+    return "invalid model specification: modelFormat.name: model format name is required"
+
+
+def compatibility_failures(question: Question, runtime: Runtime) -> Iterator[Failure]:
+    """Checks 1 to 5 in OME's order, each as if the earlier ones had passed."""
+    if runtime.disabled:
+        yield Failure(DISABLED, "runtime is disabled")
+    if not supports_classes(runtime, question.classes):
+        yield Failure(ACCELERATOR, UNSUPPORTED)
+    if question.semantics.matches_modes:
+        for component, code, requested in zip(
+            ("engine", "decoder"), (ENGINE_MODE, DECODER_MODE), question.modes, strict=True
+        ):
+            declared = runtime_mode(runtime, component, question.semantics)
+            if requested is not None and declared is not None and declared.mode != requested:
+                yield Failure(code, mismatch_text(component, declared.mode, requested))
+    if matching_entry(question.model, runtime.entries) is None:
+        yield Failure(FORMAT, unsupported_text(question.model, runtime.entries))
+    if not in_range(question.model.size, runtime.size_range):
+        assert question.model.size is not None and runtime.size_range is not None
+        bounds = range_text(runtime.size_range)
+        yield Failure(SIZE, f"model size {question.model.size} is outside supported range {bounds}")
+
+
+def judge(question: Question, runtime: Runtime) -> Verdict:
+    """Judge one candidate by every check of automatic selection."""
+    failures = list(compatibility_failures(question, runtime))
+    entry = matching_entry(question.model, runtime.entries)
+    score = runtime_score(question.model, runtime.entries)
+    priority, weight = (None, None) if entry is None else entry_weight(entry)
+    if not any(each.auto_select for each in runtime.entries):
+        failures.append(Failure(AUTO_SELECT, _NO_AUTO_SELECT))
+    if entry is not None and score is None:
+        if not entry.auto_select:
+            # The other entries' autoSelect opened check 6; this one's decides what OME says here.
+            if not failures or failures[-1].code != AUTO_SELECT:
+                name = question.model.format.name
+                failures.append(
+                    Failure(
+                        ENTRY_AUTO_SELECT,
+                        f"matching format {name} is not autoSelect-enabled (a different supportedModelFormats entry "
+                        "on this runtime has autoSelect=true, but not the one that matches this model)",
+                    )
+                )
+        else:
+            tail = " (format priority 0)" if priority == 0 else ""
+            failures.append(Failure(SCORE, f"auto-select score is 0{tail}"))
+    return Verdict(
+        runtime,
+        tuple(failures),
+        None if entry is None else runtime.entries.index(entry),
+        priority,
+        weight,
+        score,
+        distance(question.model.size, runtime.size_range),
+    )
+
+
+def rank(verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """The qualified verdicts, best first: namespaced, then score, then distance, then name.
+
+    Distances that differ by less than one parameter count as equal, as OME compares them as integers.
+    """
+    by_name = sorted((verdict for verdict in verdicts if verdict.qualified), key=lambda v: v.runtime.ref.name)
+    return sorted(by_name, key=cmp_to_key(_compare))
+
+
+def _compare(left: Verdict, right: Verdict) -> int:
+    if left.runtime.cluster_scoped != right.runtime.cluster_scoped:
+        return 1 if left.runtime.cluster_scoped else -1
+    scores = [verdict.score.score if verdict.score else 0 for verdict in (left, right)]
+    if scores[0] != scores[1]:
+        # Go subtracts in int64, so scores near the limits wrap; a negative difference puts right first.
+        return -1 if wrap64(scores[0] - scores[1]) > 0 else 1
+    if left.distance is not None and right.distance is not None:
+        difference = right.distance - left.distance
+        if abs(difference) >= 1:
+            return -1 if difference > 0 else 1
+    return -1 if left.runtime.ref.name < right.runtime.ref.name else 1
+
+
+def no_runtime_text(question: Question, namespace: str, verdicts: Sequence[Verdict]) -> str:
+    """OME's message when nothing qualifies.
+
+    Only candidates that failed checks 1 to 5 are listed, by name; the others are counted. Two of one
+    name are listed once, with the cluster-scoped one's reason.
+    """
+    name = question.model.format.name
+    text = f"no runtime found to support model {name} with format {name} in namespace {namespace}"
+    if not verdicts:
+        return text
+    cluster = sum(verdict.runtime.cluster_scoped for verdict in verdicts)
+    text += f". Checked {len(verdicts)} runtimes ({len(verdicts) - cluster} namespace-scoped, {cluster} cluster-scoped)"
+    listed: dict[str, str] = {}
+    for verdict in sorted(verdicts, key=lambda v: v.runtime.cluster_scoped):
+        if not verdict.compatible:
+            listed[verdict.runtime.ref.name] = verdict.failures[0].reason
+    if listed:
+        text += ". Excluded runtimes: " + "; ".join(f"{name} ({listed[name]})" for name in sorted(listed))
+    return text
