@@ -1,0 +1,288 @@
+"""What the database holds.
+
+``Cluster``, ``KindSync`` and ``StoredObject`` are what was read. Everything below them is derived: it is
+computed by the rules from the objects and can be rebuilt at any time, row for row.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.db import models
+
+__all__ = [
+    "Cluster",
+    "ComponentResult",
+    "ConflictRow",
+    "KindSync",
+    "ModelResult",
+    "ReferenceRow",
+    "RuntimeResult",
+    "ServiceResult",
+    "StoredObject",
+]
+
+
+class Cluster(models.Model):
+    """A Kubernetes cluster, or a set of files that stands for one.
+
+    ``generation`` grows with every change of its objects; caches and derived rows name the one they saw.
+    """
+
+    class VersionSource(models.TextChoices):
+        """Where ``ome_version`` comes from."""
+
+        DEFAULT = "default"
+        DETECTED = "detected"
+        SET = "set"
+
+    name = models.CharField(max_length=253, unique=True)
+    source = models.CharField(max_length=500, blank=True, help_text="Where it was read from, in words")
+    ome_version = models.CharField(max_length=10, default="1.3")
+    ome_version_source = models.CharField(max_length=10, choices=VersionSource, default=VersionSource.DEFAULT)
+    ome_namespace = models.CharField(max_length=63, default="ome")
+    generation = models.PositiveBigIntegerField(default=0)
+    evaluated_generation = models.PositiveBigIntegerField(default=0)
+    sync_started_at = models.DateTimeField(null=True)
+    sync_finished_at = models.DateTimeField(null=True)
+    sync_error = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class KindSync(models.Model):
+    """How the last read of one kind went. ``listed_at`` is the age of what is stored of that kind."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="kinds")
+    kind = models.CharField(max_length=63)
+    outcome = models.CharField(max_length=20)
+    reason = models.TextField(blank=True)
+    resource_version = models.CharField(max_length=64, blank=True)
+    object_count = models.PositiveIntegerField(default=0)
+    attempted_at = models.DateTimeField()
+    listed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["kind"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["cluster", "kind"], name="kind_sync_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id} {self.kind}: {self.outcome}"
+
+
+class StoredObject(models.Model):
+    """An object as it was read, its secrets replaced. ``problem_path`` says why it can't be judged."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="objects_read")
+    kind = models.CharField(max_length=63)
+    namespace = models.CharField(max_length=253, blank=True)
+    name = models.CharField(max_length=253)
+    uid = models.CharField(max_length=64, blank=True)
+    resource_version = models.CharField(max_length=64, blank=True)
+    manifest: models.JSONField[Any, Any] = models.JSONField()
+    digest = models.CharField(max_length=64)
+    problem_path = models.CharField(max_length=500, blank=True)
+    problem_message = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["kind", "namespace", "name"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["cluster", "kind", "namespace", "name"], name="object_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+class ServiceResult(models.Model):
+    """What the rules say of one InferenceService; the explanation itself is computed when someone looks."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="services")
+    namespace = models.CharField(max_length=253)
+    name = models.CharField(max_length=253)
+    outcome = models.CharField(max_length=20)
+    selected_kind = models.CharField(max_length=63, blank=True)
+    selected_namespace = models.CharField(max_length=253, blank=True)
+    selected_name = models.CharField(max_length=253, blank=True)
+    score = models.BigIntegerField(null=True)
+    named = models.BooleanField(default=False)
+    model_kind = models.CharField(max_length=63, blank=True)
+    model_namespace = models.CharField(max_length=253, blank=True)
+    model_name = models.CharField(max_length=253, blank=True)
+    message = models.TextField(blank=True)
+    admitted = models.BooleanField(default=True)
+    candidates = models.PositiveIntegerField(default=0)
+    qualified = models.PositiveIntegerField(default=0)
+    modes: models.JSONField[Any, Any] = models.JSONField(default=dict, help_text="As in the explanation's contract")
+    conflicts: models.JSONField[Any, Any] = models.JSONField(default=list, help_text="Conflict codes, sorted, each once")
+    computed_from: models.JSONField[Any, Any] = models.JSONField(default=list, help_text="The deciding objects and their resourceVersions")
+    computed_at = models.DateTimeField(help_text="When this answer was first computed from these objects")
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["cluster", "namespace", "name"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["cluster", "namespace", "name"], name="service_result_once")
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["outcome"], name="service_outcome"),
+            models.Index(fields=["cluster", "selected_kind", "selected_namespace", "selected_name"], name="service_selected"),
+            models.Index(fields=["cluster", "model_kind", "model_namespace", "model_name"], name="service_model"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}: {self.outcome}"
+
+
+class ComponentResult(models.Model):
+    """One declared component of a service: what was asked for, declared, and runs, and where its migration stands."""
+
+    result = models.ForeignKey(ServiceResult, on_delete=models.CASCADE, related_name="components")
+    component = models.CharField(max_length=10)
+    requested = models.CharField(max_length=30, blank=True)
+    requested_source = models.CharField(max_length=60, blank=True)
+    declared = models.CharField(max_length=30, blank=True, help_text="The runtime's mode")
+    running = models.CharField(max_length=30)
+    running_source = models.CharField(max_length=30)
+    conflict = models.CharField(max_length=20, blank=True)
+    migration = models.CharField(max_length=20, blank=True)
+    workloads = models.CharField(max_length=200, blank=True, help_text="Kinds of the observed workloads, comma-separated")
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["result", "component"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["result", "component"], name="component_result_once")
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["running"], name="component_running"),
+            models.Index(fields=["migration"], name="component_migration"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.component}: {self.running}"
+
+
+class ConflictRow(models.Model):
+    """One mode conflict of a service's component, or of a runtime alone (then ``namespace``/``service`` are empty)."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="conflicts")
+    namespace = models.CharField(max_length=253, blank=True)
+    service = models.CharField(max_length=253, blank=True)
+    component = models.CharField(max_length=10, blank=True)
+    code = models.CharField(max_length=20)
+    ordinal = models.PositiveSmallIntegerField(default=0, help_text="Tells conflicts of one code and component apart")
+    runtime_kind = models.CharField(max_length=63, blank=True)
+    runtime_namespace = models.CharField(max_length=253, blank=True)
+    runtime_name = models.CharField(max_length=253, blank=True)
+    requested = models.CharField(max_length=30, blank=True)
+    declared = models.CharField(max_length=30, blank=True)
+    running = models.CharField(max_length=30, blank=True)
+    facts: models.JSONField[Any, Any] = models.JSONField(default=dict)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["cluster", "code", "namespace", "service", "component", "runtime_name", "ordinal"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["cluster", "namespace", "service", "component", "code", "runtime_kind", "runtime_namespace", "runtime_name", "ordinal"],
+                name="conflict_once",
+            )
+        ]
+        indexes: ClassVar[list[models.Index]] = [models.Index(fields=["code"], name="conflict_code")]
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.namespace}/{self.service} {self.component}"
+
+
+class RuntimeResult(models.Model):
+    """A runtime with what a list of runtimes shows."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="runtimes")
+    kind = models.CharField(max_length=63)
+    namespace = models.CharField(max_length=253, blank=True)
+    name = models.CharField(max_length=253)
+    disabled = models.BooleanField(default=False)
+    profile = models.BooleanField(default=False)
+    auto_select = models.BooleanField(default=False, help_text="Whether any entry has autoSelect: true")
+    formats = models.CharField(max_length=500, blank=True)
+    size_range = models.CharField(max_length=100, blank=True)
+    engine_mode = models.CharField(max_length=30, blank=True)
+    decoder_mode = models.CharField(max_length=30, blank=True)
+    router_mode = models.CharField(max_length=30, blank=True)
+    parent = models.CharField(max_length=253, blank=True)
+    chain_problem = models.CharField(max_length=30, blank=True)
+    selected_by = models.PositiveIntegerField(default=0, help_text="Services that get it by automatic selection")
+    named_by = models.PositiveIntegerField(default=0, help_text="Services that name it and get it")
+    references = models.PositiveIntegerField(default=0, help_text="LeaderWorkerSet references in what it renders")
+    problem = models.TextField(blank=True, help_text="Why it can't be read")
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["cluster", "kind", "namespace", "name"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["cluster", "kind", "namespace", "name"], name="runtime_result_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+class ReferenceRow(models.Model):
+    """One LeaderWorkerSet reference in a runtime, its own or inherited (``origin_*`` says from where)."""
+
+    runtime = models.ForeignKey(RuntimeResult, on_delete=models.CASCADE, related_name="reference_rows")
+    path = models.CharField(max_length=500)
+    ordinal = models.PositiveSmallIntegerField(default=0)
+    component = models.CharField(max_length=10, blank=True)
+    container = models.CharField(max_length=253, blank=True)
+    init_container = models.BooleanField(default=False)
+    token = models.CharField(max_length=500)
+    remedy = models.CharField(max_length=10)
+    replacement = models.CharField(max_length=500, blank=True)
+    code = models.CharField(max_length=60, blank=True)
+    line = models.PositiveIntegerField(default=1)
+    origin_kind = models.CharField(max_length=63, blank=True)
+    origin_namespace = models.CharField(max_length=253, blank=True)
+    origin_name = models.CharField(max_length=253, blank=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["runtime", "path", "ordinal"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["runtime", "path", "ordinal"], name="reference_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.token}"
+
+
+class ModelResult(models.Model):
+    """A model with what a list of models shows. ``qualified`` counts runtimes in its own scope."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="models")
+    kind = models.CharField(max_length=63)
+    namespace = models.CharField(max_length=253, blank=True)
+    name = models.CharField(max_length=253)
+    format = models.CharField(max_length=100, blank=True)
+    framework = models.CharField(max_length=200, blank=True)
+    architecture = models.CharField(max_length=200, blank=True)
+    quantization = models.CharField(max_length=60, blank=True)
+    size = models.CharField(max_length=60, blank=True)
+    disabled = models.BooleanField(default=False)
+    matchable = models.BooleanField(default=True, help_text="Whether it has modelFormat.name")
+    qualified = models.PositiveIntegerField(default=0)
+    first_kind = models.CharField(max_length=63, blank=True)
+    first_name = models.CharField(max_length=253, blank=True)
+    services = models.PositiveIntegerField(default=0)
+    problem = models.TextField(blank=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["cluster", "kind", "namespace", "name"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["cluster", "kind", "namespace", "name"], name="model_result_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
