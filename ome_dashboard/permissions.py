@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from django.conf import settings
 from rest_framework.permissions import IsAuthenticated
-from rest_framework.request import Request
-from rest_framework.views import APIView
+
+if TYPE_CHECKING:  # the views import this module by its name in the settings
+    from rest_framework.request import Request
+    from rest_framework.views import APIView
 
 __all__ = ["SignedInUnlessLocal"]
 

@@ -144,7 +144,6 @@ USE_TZ = True
 
 # WhiteNoise serves the files straight from where they are, htmx from django-htmx: nothing to collect.
 STATIC_URL = "/static/"
-STATIC_ROOT = DATA / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
