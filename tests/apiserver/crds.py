@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CUSTOM", "KINDS", "Kind", "definitions", "kind_of"]
+__all__ = ["BUILT_IN", "CUSTOM", "KINDS", "Kind", "definitions", "kind_of"]
 
 Schema = dict[str, Any]
 
