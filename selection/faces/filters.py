@@ -1,0 +1,328 @@
+"""What the lists can be narrowed by: the same filter sets for a page and for its REST list.
+
+Every filter is a query parameter. An unknown value in a fixed choice is an error that names it; an unknown
+cluster, namespace or name simply has no rows, so that an old link still answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import django_filters
+from django import forms
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from selection.rules.conflicts import CODES
+from selection.rules.explanation import OUTCOMES
+from selection.rules.migration import STATES
+from selection.rules.modes import COMPONENTS
+from selection.rules.semantics import VERSIONS
+from selection.store.models import (
+    ComponentResult,
+    ConflictRow,
+    KindSync,
+    ModelResult,
+    RuntimeResult,
+    ServiceResult,
+    StoredObject,
+)
+
+__all__ = [
+    "NONE",
+    "ConflictFilter",
+    "KindFilter",
+    "MigrationFilter",
+    "ModelFilter",
+    "RuntimeFilter",
+    "ServiceFilter",
+    "UnreadableFilter",
+]
+
+#: The value of a filter that asks for rows where nothing is written.
+NONE = "none"
+
+#: Every mode of every release that is known, in alphabetical order.
+MODES = tuple(sorted({mode for semantics in VERSIONS.values() for mode in semantics.modes}))
+YES_NO = (("true", "yes"), ("false", "no"))
+SCOPES = (("cluster", "cluster"), ("namespaced", "namespaced"))
+_RUNTIME_KINDS = {"cluster": "ClusterServingRuntime", "namespaced": "ServingRuntime"}
+_MODEL_KINDS = {"cluster": "ClusterBaseModel", "namespaced": "BaseModel"}
+
+
+class Words(django_filters.CharFilter):
+    """Rows that hold every word of the text, each in any of the fields, whatever the case."""
+
+    def __init__(self, *fields: str) -> None:
+        super().__init__(label="Text", widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}))
+        self.fields = fields
+
+    def filter(self, qs: QuerySet[Any], value: str | None) -> QuerySet[Any]:
+        """Narrow the rows to those that hold every word."""
+        for word in (value or "").split():
+            anywhere = Q()
+            for field in self.fields:
+                anywhere |= Q(**{f"{field}__icontains": word})
+            qs = qs.filter(anywhere)
+        return qs
+
+
+class Name(django_filters.CharFilter):
+    """Rows where the field is exactly this name, case included."""
+
+    def __init__(self, field: str, label: str) -> None:
+        super().__init__(field_name=field, label=label, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+
+
+class Value(django_filters.CharFilter):
+    """Rows where the field is exactly this; the form offers the values that the rows have."""
+
+    def __init__(self, field: str, label: str, *, split: str = "") -> None:
+        super().__init__(field_name=field, label=label, widget=forms.Select)
+        self.split = split
+
+    @property
+    def field(self) -> Any:
+        """The form's field; its choices are read when it is shown, not when a request is checked."""
+        field = super().field
+        field.widget.choices = self._choices
+        return field
+
+    def _choices(self) -> list[tuple[str, str]]:
+        found = self.parent.queryset.order_by(self.field_name).values_list(self.field_name, flat=True).distinct()
+        values = set(found)
+        if self.split:
+            values = {part for value in values for part in value.split(self.split)}
+        asked = self.parent.data.get(self.parent_name, "")
+        return [("", "any"), *((value, value) for value in sorted({*values, asked} - {""}))]
+
+    @property
+    def parent_name(self) -> str:
+        """The parameter's name in the filter set."""
+        names: dict[str, Any] = self.parent.filters
+        return next(name for name, each in names.items() if each is self)
+
+    def filter(self, qs: QuerySet[Any], value: str | None) -> QuerySet[Any]:
+        """Narrow the rows; with ``split`` the field holds several values and one of them must be this."""
+        if not value:
+            return qs
+        if not self.split:
+            return qs.filter(**{self.field_name: value})
+        name, mark = self.field_name, self.split
+        return qs.filter(
+            Q(**{name: value})
+            | Q(**{f"{name}__startswith": f"{value}{mark}"})
+            | Q(**{f"{name}__endswith": f"{mark}{value}"})
+            | Q(**{f"{name}__contains": f"{mark}{value}{mark}"})
+        )
+
+
+class Choice(django_filters.ChoiceFilter):
+    """One of a fixed list; ``narrow`` says which rows it means when that isn't the field's own value."""
+
+    def __init__(
+        self,
+        label: str,
+        choices: Iterable[str | tuple[str, str]],
+        *,
+        field: str = "",
+        none: str = "",
+        narrow: Callable[[QuerySet[Any], str], QuerySet[Any]] | None = None,
+    ) -> None:
+        listed = [(each, each) if isinstance(each, str) else each for each in choices]
+        if none:
+            listed.insert(0, (NONE, none))
+        super().__init__(field_name=field or None, label=label, choices=listed, empty_label="any")
+        self.none, self.narrow = none, narrow
+
+    def filter(self, qs: QuerySet[Any], value: str) -> QuerySet[Any]:
+        """Narrow the rows to those that the choice means."""
+        if not value:
+            return qs
+        if self.narrow is not None:
+            return self.narrow(qs, value)
+        return qs.filter(**{self.field_name: "" if self.none and value == NONE else value})
+
+
+def yes_no(label: str, meant: Q) -> Choice:
+    """Whether a row is what the condition says."""
+    return Choice(label, YES_NO, narrow=lambda qs, value: qs.filter(meant) if value == "true" else qs.exclude(meant))
+
+
+def one_of(label: str, meanings: dict[str, tuple[str, Q]]) -> Choice:
+    """A choice whose values stand for conditions: value to label and condition."""
+    return Choice(
+        label,
+        [(value, text) for value, (text, _) in meanings.items()],
+        narrow=lambda qs, value: qs.filter(meanings[value][1]),
+    )
+
+
+def scope(label: str, kinds: dict[str, str]) -> Choice:
+    """Cluster-scoped or namespaced, by kind."""
+    return Choice(label, SCOPES, narrow=lambda qs, value: qs.filter(kind=kinds[value]))
+
+
+def _runs(qs: QuerySet[Any], value: str) -> QuerySet[Any]:
+    return qs.filter(Exists(ComponentResult.objects.filter(result=OuterRef("pk"), running=value)))
+
+
+def _conflicts(qs: QuerySet[Any], value: str) -> QuerySet[Any]:
+    rows = ConflictRow.objects.filter(
+        cluster=OuterRef("cluster"), namespace=OuterRef("namespace"), service=OuterRef("name")
+    )
+    if value == NONE:
+        return qs.filter(~Exists(rows))
+    return qs.filter(Exists(rows if value == "any" else rows.filter(code=value)))
+
+
+def _migrates(qs: QuerySet[Any], value: str) -> QuerySet[Any]:
+    return qs.filter(Exists(ComponentResult.objects.filter(result=OuterRef("pk"), migration=value)))
+
+
+class ServiceFilter(django_filters.FilterSet):
+    """InferenceServices by where they are, what they get and how they run."""
+
+    q = Words("namespace", "name", "selected_name", "model_name", "message")
+    cluster = Value("cluster__name", "Cluster")
+    namespace = Value("namespace", "Namespace")
+    outcome = Choice("Outcome", OUTCOMES, field="outcome")
+    mode = Choice("Runs in", MODES, narrow=_runs)
+    conflict = Choice("Conflict", (("any", "any conflict"), *CODES), none="no conflict", narrow=_conflicts)
+    migration = Choice("Migration", STATES, narrow=_migrates)
+    runtime = Name("selected_name", "Runtime")
+    runtime_namespace = Name("selected_namespace", "Runtime's namespace")
+    model = Name("model_name", "Model")
+    named = yes_no("Names its runtime", Q(named=True))
+    admitted = yes_no("Would be admitted", Q(admitted=True))
+
+    class Meta:
+        model = ServiceResult
+        fields: list[str] = []
+
+
+class ConflictFilter(django_filters.FilterSet):
+    """Mode conflicts by kind, place and the modes that don't agree."""
+
+    q = Words("namespace", "service", "runtime_name", "runtime_namespace")
+    code = Choice("Kind of conflict", CODES, field="code")
+    cluster = Value("cluster__name", "Cluster")
+    namespace = Value("namespace", "Namespace")
+    component = Choice("Component", COMPONENTS, field="component", none="whole runtime")
+    runtime = Name("runtime_name", "Runtime")
+    service = Name("service", "Service")
+    requested = Choice("Service asks for", MODES, field="requested", none="nothing")
+    declared = Choice("Runtime declares", MODES, field="declared", none="nothing")
+    about = one_of("About", {"services": ("services", ~Q(service="")), "runtimes": ("runtimes alone", Q(service=""))})
+
+    class Meta:
+        model = ConflictRow
+        fields: list[str] = []
+
+
+class MigrationFilter(django_filters.FilterSet):
+    """Components on MultiNode or on the way from it."""
+
+    q = Words("result__namespace", "result__name", "result__selected_name")
+    state = Choice("State", STATES, field="migration")
+    cluster = Value("result__cluster__name", "Cluster")
+    namespace = Value("result__namespace", "Namespace")
+    component = Choice("Component", COMPONENTS[:2], field="component")
+    running = Choice("Runs in", MODES, field="running")
+    runtime = Name("result__selected_name", "Runtime")
+
+    class Meta:
+        model = ComponentResult
+        fields: list[str] = []
+
+
+def _declares(qs: QuerySet[Any], value: str) -> QuerySet[Any]:
+    wanted = "" if value == NONE else value
+    if value == NONE:
+        return qs.filter(engine_mode="", decoder_mode="", router_mode="")
+    return qs.filter(Q(engine_mode=wanted) | Q(decoder_mode=wanted) | Q(router_mode=wanted))
+
+
+class RuntimeFilter(django_filters.FilterSet):
+    """ServingRuntimes and ClusterServingRuntimes."""
+
+    q = Words("namespace", "name", "formats", "parent", "problem")
+    cluster = Value("cluster__name", "Cluster")
+    scope = scope("Scope", _RUNTIME_KINDS)
+    namespace = Value("namespace", "Namespace")
+    model_format = Value("formats", "Format", split=", ")
+    mode = Choice("Declares", MODES, none="no mode", narrow=_declares)
+    auto_select = yes_no("Auto-select", Q(auto_select=True))
+    disabled = yes_no("Disabled", Q(disabled=True))
+    used = one_of(
+        "Used",
+        {
+            "selected": ("by selection", Q(selected_by__gt=0)),
+            "named": ("by name", Q(named_by__gt=0)),
+            "nobody": ("by nobody", Q(selected_by=0, named_by=0)),
+        },
+    )
+    references = yes_no("LeaderWorkerSet references", Q(references__gt=0))
+    trouble = one_of(
+        "Problem",
+        {
+            "chain": ("broken inheritance", ~Q(chain_problem="")),
+            "unreadable": ("can't be read", ~Q(problem="")),
+            "none": ("none", Q(chain_problem="", problem="")),
+        },
+    )
+
+    class Meta:
+        model = RuntimeResult
+        fields: list[str] = []
+
+
+class ModelFilter(django_filters.FilterSet):
+    """BaseModels and ClusterBaseModels."""
+
+    q = Words("namespace", "name", "architecture", "framework", "quantization", "size")
+    cluster = Value("cluster__name", "Cluster")
+    scope = scope("Scope", _MODEL_KINDS)
+    namespace = Value("namespace", "Namespace")
+    model_format = Value("format", "Format")
+    state = one_of(
+        "Selection",
+        {
+            "served": ("some runtime qualifies", Q(qualified__gt=0)),
+            "unserved": ("no runtime qualifies", Q(qualified=0, matchable=True, problem="")),
+            "unmatchable": ("can't be matched yet", Q(matchable=False, problem="")),
+            "unreadable": ("can't be read", ~Q(problem="")),
+        },
+    )
+    used = yes_no("Used by a service", Q(services__gt=0))
+    disabled = yes_no("Disabled", Q(disabled=True))
+
+    class Meta:
+        model = ModelResult
+        fields: list[str] = []
+
+
+class KindFilter(django_filters.FilterSet):
+    """How the reads of each kind went."""
+
+    q = Words("kind", "reason")
+    cluster = Value("cluster__name", "Cluster")
+    kind = Value("kind", "Kind")
+    outcome = Value("outcome", "Outcome")
+
+    class Meta:
+        model = KindSync
+        fields: list[str] = []
+
+
+class UnreadableFilter(django_filters.FilterSet):
+    """Objects that were read and can't be judged."""
+
+    q = Words("namespace", "name", "problem_path", "problem_message")
+    cluster = Value("cluster__name", "Cluster")
+    kind = Value("kind", "Kind")
+    namespace = Value("namespace", "Namespace")
+
+    class Meta:
+        model = StoredObject
+        fields: list[str] = []

@@ -1,0 +1,350 @@
+"""One mechanism for every list: filters, sort, pages, groups and exports, all in the URL.
+
+A page declares a :class:`Listing` and hands its rows to :func:`show_list`, which answers with the page, with
+its list alone when htmx asks for it, or with every filtered row as CSV or JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import django_filters
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import render
+from django.template.defaultfilters import pluralize
+from django.utils.cache import patch_vary_headers
+
+from .exports import EXPORTS, export, refused
+
+__all__ = ["PAGE_SIZE", "Column", "Group", "ListState", "Listing", "list_state", "respond", "show_list", "value_of"]
+
+PAGE_SIZE = 50
+
+#: Parameters that say how a list is shown and not which rows it has.
+SHOWN_BY = ("sort", "group", "page", "format")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a list.
+
+    Attributes:
+        key: its name in ``?sort=`` and in exports.
+        label: its heading, ``""`` for one that is only exported.
+        order: the fields that it sorts by, none for one that doesn't sort.
+        value: what exports hold: a dotted path on the row, or a function of it; None for one that is only shown.
+        numeric: whether it is set flush right.
+    """
+
+    key: str
+    label: str
+    order: tuple[str, ...] = ()
+    value: str | Callable[[Any], object] | None = None
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A way to group a list: the fields that rows of one group share. ``label`` reads "by <label>"."""
+
+    label: str
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A list, declared.
+
+    Attributes:
+        name: names the list in ids and in the files that it exports.
+        noun: what one row is; its plural ends in ``s``.
+        filters: the filter set, shared with the REST interface.
+        columns: in the order of the table; those without a label are only exported.
+        row: the template of one row, ``<tr>`` included.
+        empty: the template shown when there is nothing to list at all.
+        sort: the columns to sort by when the URL doesn't say, such as ``-count``.
+        groups: what ``?group=`` may name.
+        summary: a template above the list that counts what is filtered, updated with it.
+    """
+
+    name: str
+    noun: str
+    filters: type[django_filters.FilterSet]
+    columns: tuple[Column, ...]
+    row: str
+    empty: str
+    sort: str
+    groups: Mapping[str, Group] = field(default_factory=dict)
+    summary: str = ""
+
+    @property
+    def region(self) -> str:
+        """The id of the part of the page that htmx swaps."""
+        return f"list-{self.name}"
+
+    @property
+    def shown(self) -> tuple[Column, ...]:
+        """The columns of the table."""
+        return tuple(column for column in self.columns if column.label)
+
+    def column(self, key: str) -> Column | None:
+        """The sortable column of that key."""
+        return next((column for column in self.columns if column.key == key and column.order), None)
+
+
+def value_of(row: Any, column: Column) -> object:
+    """What an export says in this column."""
+    return column.value(row) if callable(column.value) else _at(row, column.value or column.key)
+
+
+def _at(row: Any, path: str) -> object:
+    for step in path.split("."):
+        row = getattr(row, step)
+    return row
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A column's heading with the sort that a click asks for and the one that holds."""
+
+    column: Column
+    sort: str
+    direction: str  # as ``aria-sort`` has it, "" when another column sorts
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A filter in use, and the query string without it."""
+
+    label: str
+    value: str
+    without: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows of one group on this page; ``count`` is the group's size on all pages, ``begun`` on an earlier one."""
+
+    key: tuple[object, ...]
+    rows: list[Any]
+    count: int | None = None
+    begun: bool = False
+
+
+class ListState:
+    """A list as one request asks for it. Templates read it; queries run when it is read."""
+
+    def __init__(self, request: HttpRequest, listing: Listing, queryset: QuerySet[Any]) -> None:
+        self.listing = listing
+        self.path = request.path
+        self.query = request.GET
+        self.everything = queryset
+        self.filters = listing.filters(request.GET, queryset=queryset, request=request)
+        self.form = self.filters.form
+
+    @cached_property
+    def valid(self) -> bool:
+        """Whether every filter can be read. When one can't, no row is shown rather than the wrong ones."""
+        return bool(self.form.is_valid())
+
+    @cached_property
+    def filtered(self) -> QuerySet[Any]:
+        """Every row that the filters leave, not sorted."""
+        return self.filters.qs if self.valid else self.everything.none()
+
+    def narrowed_without(self, *names: str) -> QuerySet[Any]:
+        """The rows that the other filters leave: what a summary that offers ``names`` counts."""
+        if not self.valid:
+            return self.everything.none()
+        query = self.query.copy()
+        for name in names:
+            query.pop(name, None)
+        filters = self.listing.filters(query, queryset=self.everything)
+        found: QuerySet[Any] = filters.qs
+        return found
+
+    @cached_property
+    def sort(self) -> str:
+        """The sort in force: a column's key, with ``-`` for descending."""
+        asked = self.query.get("sort", "")
+        return asked if self.listing.column(asked.removeprefix("-")) else self.listing.sort
+
+    @cached_property
+    def group(self) -> Group | None:
+        """The grouping in force."""
+        return self.listing.groups.get(self.query.get("group", ""))
+
+    @cached_property
+    def ordered(self) -> QuerySet[Any]:
+        """Every filtered row in order. The primary key comes last, so that pages never share a row."""
+        column = self.listing.column(self.sort.removeprefix("-"))
+        fields = column.order if column else ()
+        if self.sort.startswith("-"):
+            fields = tuple(name.removeprefix("-") if name.startswith("-") else f"-{name}" for name in fields)
+        grouped = self.group.fields if self.group else ()
+        return self.filtered.order_by(*grouped, *fields, *(self.everything.model._meta.ordering or ()), "pk")
+
+    @cached_property
+    def page(self) -> Page[Any]:
+        """The page asked for; the last one when there aren't so many."""
+        return Paginator(self.ordered, PAGE_SIZE).get_page(self.query.get("page"))
+
+    @cached_property
+    def rows(self) -> list[Any]:
+        """The rows of this page."""
+        return list(self.page.object_list)
+
+    @property
+    def count(self) -> int:
+        """How many rows the filters leave."""
+        return self.page.paginator.count
+
+    @cached_property
+    def total(self) -> int:
+        """How many rows there are without filters."""
+        return self.everything.count() if self.chips or not self.valid else self.count
+
+    @property
+    def sentence(self) -> str:
+        """How many rows are shown, for the eye and for assistive technology alike."""
+        noun = f"{self.listing.noun}{pluralize(self.total)}"
+        if not self.valid:
+            return f"A filter can't be read, so none of {self.total} {noun} are shown."
+        shown = f"{self.count} of {self.total}" if self.chips else f"{self.count}"
+        page = f", page {self.page.number} of {self.page.paginator.num_pages}" if self.page.has_other_pages() else ""
+        return f"{shown} {noun}{page}"
+
+    @cached_property
+    def headings(self) -> list[Heading]:
+        """The headings of the table."""
+        key, falling = self.sort.removeprefix("-"), self.sort.startswith("-")
+        return [
+            Heading(
+                column,
+                f"-{column.key}" if column.key == key and not falling else column.key,
+                ("descending" if falling else "ascending") if column.key == key else "",
+            )
+            for column in self.listing.shown
+        ]
+
+    @cached_property
+    def chips(self) -> list[Chip]:
+        """The filters in use."""
+        chips = []
+        for name in self.form.fields:
+            value = self.query.get(name, "")
+            if value:
+                choices = dict(getattr(self.form.fields[name], "choices", ()))
+                chips.append(Chip(self.form[name].label, choices.get(value, value), self.query_string({name: ""})))
+        return chips
+
+    @cached_property
+    def hidden(self) -> list[tuple[str, str]]:
+        """What the filter form must carry along: how the list is shown, and what else the page has in its URL."""
+        left_out = {"page", "format", *self.form.fields}
+        return [(name, self.query.get(name, "")) for name in self.query if name not in left_out and self.query[name]]
+
+    @property
+    def address(self) -> str:
+        """This list's URL without what is empty."""
+        return self.path + self.query_string({})
+
+    @property
+    def unfiltered(self) -> str:
+        """The query string without any filter."""
+        return self.query_string(dict.fromkeys((*self.form.fields, "page"), ""))
+
+    def query_string(self, changes: Mapping[str, str]) -> str:
+        """The query string with these parameters changed, or left out where they are ``""``.
+
+        It begins with ``?`` so that it is a link of its own. A change of anything but the page leads to the
+        first page.
+        """
+        query = QueryDict(mutable=True)
+        kept = {name: self.query.get(name, "") for name in self.query if name != "format"}
+        if changes and set(changes) != {"page"}:
+            kept.pop("page", None)
+        query.update({name: value for name, value in {**kept, **changes}.items() if value})
+        return f"?{query.urlencode()}"
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The rows of this page by group, or in one block without a grouping. One query counts the groups."""
+        if self.group is None:
+            return [Block((), self.rows)]
+        fields = self.group.fields
+        keys = [
+            tuple(value_of(row, Column("", "", value=name.replace("__", "."))) for name in fields) for row in self.rows
+        ]
+        counts = {
+            tuple(found[name] for name in fields): found["rows"]
+            for found in self.filtered.order_by().values(*fields).annotate(rows=Count("pk"))
+        }
+        blocks: list[Block] = []
+        for key, row in zip(keys, self.rows, strict=True):
+            if not blocks or blocks[-1].key != key:
+                begun = not blocks and self.page.number > 1 and self._last_key_before(fields) == key
+                blocks.append(Block(key, [], counts.get(key), begun))
+            blocks[-1].rows.append(row)
+        return blocks
+
+    def _last_key_before(self, fields: Sequence[str]) -> tuple[object, ...]:
+        """The group of the last row on the page before."""
+        place = self.page.start_index() - 2
+        return next(iter(self.ordered.values_list(*fields)[place : place + 1]), ())
+
+    def exported(self) -> Iterator[dict[str, object]]:
+        """Every filtered row as the export has it, read as it is sent."""
+        columns = [column for column in self.listing.columns if column.value is not None]
+        for row in self.ordered.iterator(chunk_size=1000):
+            yield {column.key: value_of(row, column) for column in columns}
+
+    @property
+    def exported_keys(self) -> list[str]:
+        """The names of what is exported, in order."""
+        return [column.key for column in self.listing.columns if column.value is not None]
+
+
+def list_state(request: HttpRequest, listing: Listing, queryset: QuerySet[Any]) -> ListState:
+    """The list as this request asks for it. ``queryset`` holds all rows that the list could show."""
+    return ListState(request, listing, queryset)
+
+
+def respond(
+    request: HttpRequest, state: ListState, template: str, context: Mapping[str, Any] | None = None
+) -> HttpResponseBase:
+    """Answer with the page, its list alone for htmx, or an export.
+
+    ``template`` and the summary find the state as ``list``; the page includes ``lists/filters.html`` and
+    ``lists/list.html`` where it wants them. An export of a list with a filter that can't be read is refused
+    with status 400: everything would be the wrong answer.
+    """
+    form = request.GET.get("format", "")
+    if form in EXPORTS:
+        if not state.valid:
+            return refused(state.form.errors)
+        return export(form, state.listing.name, state.exported_keys, state.exported())
+    values = {**(context or {}), "list": state}
+    if request.headers.get("HX-Request") == "true" and request.headers.get("HX-Target") == state.listing.region:
+        response: HttpResponse = render(request, "lists/partial.html", values)
+        response.headers["HX-Push-Url"] = state.address
+    else:
+        response = render(request, template, values)
+    patch_vary_headers(response, ["HX-Request", "HX-Target"])
+    return response
+
+
+def show_list(
+    request: HttpRequest,
+    listing: Listing,
+    queryset: QuerySet[Any],
+    template: str,
+    context: Mapping[str, Any] | None = None,
+) -> HttpResponseBase:
+    """A page that is one list and nothing that depends on its rows."""
+    return respond(request, list_state(request, listing, queryset), template, context)
