@@ -1,0 +1,36 @@
+"""The pages that the rail on the left leads to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["NAVIGATION", "Entry"]
+
+
+class Entry(NamedTuple):
+    """A page: its name in ``urls.py``, its label, and the pages that lie below it."""
+
+    url_name: str
+    label: str
+    within: tuple[str, ...] = ()
+
+
+NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
+    (
+        "Fleet",
+        (
+            Entry("overview", "Overview"),
+            Entry("services", "Services", ("service",)),
+            Entry("runtimes", "Runtimes", ("runtime",)),
+            Entry("models", "Models", ("model",)),
+            Entry("clusters", "Clusters", ("object",)),
+        ),
+    ),
+    (
+        "To put right",
+        (
+            Entry("conflicts", "Mode conflicts"),
+            Entry("migration", "Migration"),
+        ),
+    ),
+)

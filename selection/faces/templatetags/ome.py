@@ -1,0 +1,147 @@
+"""The tags that draw ``templates/components/``. Each component says its parameters at its top."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.template import Context
+from django.template.exceptions import TemplateDoesNotExist
+from django.template.loader import get_template
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
+
+from selection.faces.ages import age_text
+from selection.faces.links import manifest_url, object_url
+from selection.faces.nav import NAVIGATION
+from selection.faces.words import word
+from selection.store.freshness import freshness
+
+__all__ = ["register"]
+
+register = template.Library()
+
+
+@register.inclusion_tag("components/badge.html")
+def badge(family: str, code: str, url: str = "") -> dict[str, Any]:
+    """A state as a badge: ``{% badge "outcome" service.outcome %}``; families are those of :func:`word`."""
+    return {"word": word(family, code) if code else None, "code": code, "url": url}
+
+
+@register.inclusion_tag("components/ref.html")
+def ref(
+    cluster: str, kind: str, namespace: str, name: str, *, show_kind: bool = False, show_namespace: bool = True
+) -> dict[str, Any]:
+    """An object's name as a link: ``{% ref cluster.name row.kind row.namespace row.name %}``."""
+    url = object_url(cluster, kind, namespace, name) if cluster and name else ""
+    shown = namespace if show_namespace else ""
+    return {"url": url, "kind": kind if show_kind else "", "namespace": shown, "name": name, "full_kind": kind}
+
+
+@register.inclusion_tag("components/ref.html")
+def ref_of(cluster: str, value: Any, *, show_kind: bool = False, show_namespace: bool = True) -> dict[str, Any]:
+    """The same for an ``ObjectRef`` or a mapping of it (``to_dict()``, a conflict's facts)."""
+    if isinstance(value, Mapping):
+        kind, namespace, name = value["kind"], value["namespace"] or "", value["name"]
+    else:
+        kind, namespace, name = value.kind, value.namespace, value.name
+    shown: dict[str, Any] = ref(cluster, kind, namespace, name, show_kind=show_kind, show_namespace=show_namespace)
+    return shown
+
+
+@register.simple_tag
+def manifest(cluster: str, kind: str, namespace: str, name: str, **query: str) -> str:
+    """The address of an object's manifest; ``mark="a|b"`` marks lines, ``download="1"`` sends the file."""
+    return manifest_url(cluster, kind, namespace, name, **query)
+
+
+@register.inclusion_tag("components/age.html")
+def age(then: datetime | None, missing: str = "never") -> dict[str, Any]:
+    """A moment as its age, with the moment itself in the title."""
+    return {"then": then, "text": age_text(then, timezone.now()) if then else "", "missing": missing}
+
+
+@register.inclusion_tag("components/exact.html")
+def exact(text: str, label: str = "", tone: str = "", scroll: bool = False) -> dict[str, Any]:
+    """Text that is OME's or for a shell: exact, in monospace, copyable.
+
+    ``scroll`` keeps long lines and limits the height.
+    """
+    return {"text": text, "label": label, "tone": tone, "scroll": scroll}
+
+
+@register.inclusion_tag("components/icon.html")
+def icon(name: str) -> dict[str, Any]:
+    """A small icon; decoration only, words say the same beside it."""
+    return {"name": name}
+
+
+@register.inclusion_tag("components/crumb.html")
+def crumb(label: str, url_name: str = "", *args: Any) -> dict[str, Any]:
+    """One step of the breadcrumb, for ``{% block crumbs %}``: a link when it names a page."""
+    return {"label": label, "url": reverse(url_name, args=args) if url_name else ""}
+
+
+@register.inclusion_tag("components/bar.html")
+def bar(value: int, total: int, tone: str = "") -> dict[str, Any]:
+    """A length for a number; put the words and the number beside it, inside ``<ul class="bars">``."""
+    return {"width": f"{100 * value / total:.2f}" if total else "0", "tone": tone}
+
+
+@register.simple_tag(takes_context=True)
+def sentence(context: Context, family: str, code: str, part: str = "what", **values: Any) -> SafeString:
+    """The sentence for a code, from ``templates/sentences/<family>/<code>.html``.
+
+    Args:
+        context: the page's.
+        family: ``outcome``, ``check``, ``conflict``, ``migration``, ``note`` or ``admission``.
+        code: the code. One that has no sentence says nothing.
+        part: ``what`` (what it is), or ``next`` (what to do next, from ``<code>.next.html``).
+        values: what the sentence's comment asks for.
+    """
+    if not code.replace("-", "").isalnum():
+        return mark_safe("")
+    name = f"sentences/{family}/{code}.html" if part == "what" else f"sentences/{family}/{code}.{part}.html"
+    try:
+        found = get_template(name)
+    except TemplateDoesNotExist:
+        return mark_safe("")
+    # Rendered by Django with autoescape on; only its outcome is passed through.
+    scope: dict[str, Any] = {str(key): value for key, value in context.flatten().items()}
+    return mark_safe(found.render({**scope, **values}).strip())  # noqa: S308
+
+
+@register.inclusion_tag("components/nav.html", takes_context=True)
+def navigation(context: Context) -> dict[str, Any]:
+    """The rail of pages, with the current one marked."""
+    request = context.get("request")
+    match = request.resolver_match if request is not None else None
+    current = match.url_name if match else ""
+    groups = []
+    for title, entries in NAVIGATION:
+        links = []
+        for entry in entries:
+            try:
+                url = reverse(entry.url_name)
+            except NoReverseMatch:
+                continue
+            links.append(
+                {
+                    "label": entry.label,
+                    "url": url,
+                    "current": current == entry.url_name,
+                    "within": current in entry.within,
+                }
+            )
+        groups.append({"title": title, "links": links})
+    return {"groups": groups}
+
+
+@register.inclusion_tag("components/freshness.html")
+def freshness_strip() -> dict[str, Any]:
+    """What was measured when: the clusters, those with problems and the oldest data first."""
+    found = freshness()
+    return {"shown": found[:4], "more": max(0, len(found) - 4)}

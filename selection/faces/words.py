@@ -1,0 +1,103 @@
+"""The short words for OME's codes on badges and in tables: a label and a tone each.
+
+Whole sentences live in ``templates/sentences/``. Tones are ``good``, ``warn``, ``bad``, ``plain`` and ``quiet``;
+an unknown code is shown as it is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["CHECKS", "CONFLICTS", "MIGRATION", "MODES", "OUTCOMES", "SOURCES", "Word", "word"]
+
+
+class Word(NamedTuple):
+    """How a code is shown: the label, the tone, the icon, and a title for those who hover."""
+
+    label: str
+    tone: str = "plain"
+    icon: str = ""
+    title: str = ""
+
+
+OUTCOMES = {
+    "auto-selected": Word("Selected", "good", "check", "OME selects a runtime for it"),
+    "named": Word("Named", "good", "check", "It names its runtime, and the runtime fits"),
+    "named-with-advice": Word("Named, doesn't fit", "warn", "warn", "It names a runtime that doesn't declare support"),
+    "no-runtime": Word("No runtime", "bad", "cross", "No runtime qualifies, or the named one is missing"),
+    "invalid": Word("Can't be judged", "bad", "cross", "Something must be put right before selection can answer"),
+    "not-applicable": Word("No selection", "plain", "dash", "OME selects no runtime for such a service"),
+}
+
+MODES = {
+    "RawDeployment": Word("RawDeployment", "plain", "", "One Deployment"),
+    "OMENative": Word("OMENative", "plain", "", "An InferenceReplica"),
+    "MultiNode": Word("MultiNode", "warn", "warn", "A LeaderWorkerSet: deprecated"),
+    "MultiNodeRayVLLM": Word("MultiNodeRayVLLM", "warn", "warn", "Ray on several nodes: gone in v1.3"),
+    "VirtualDeployment": Word("VirtualDeployment", "plain", "", "No workload (legacy)"),
+}
+
+SOURCES = {
+    "ServiceAnnotation": Word("the service's own annotation"),
+    "ComponentAnnotation": Word("the component's annotation, after merging"),
+    "ServiceSpec": Word("spec.deploymentMode"),
+    "LeaderWorkerShape": Word("a leader or worker"),
+    "Default": Word("the default"),
+    "ReplicaRefs": Word("spec.replicaRefs"),
+}
+
+CHECKS = {
+    "disabled": Word("Disabled", title="spec.disabled is true"),
+    "accelerator-class": Word("Accelerator class", title="It doesn't list every class that the service asks for"),
+    "engine-deployment-mode": Word("Engine mode", title="Both sides declare a mode for the engine, and they differ"),
+    "decoder-deployment-mode": Word("Decoder mode", title="Both sides declare a mode for the decoder, and they differ"),
+    "model-format": Word("Model format", title="No entry of supportedModelFormats matches the model"),
+    "model-size": Word("Model size", title="The model's size is outside modelSizeRange"),
+    "auto-select": Word("autoSelect", title="No entry has autoSelect: true"),
+    "entry-not-auto-select": Word(
+        "Matching entry's autoSelect", title="The entry that matches isn't autoSelect-enabled"
+    ),
+    "score": Word("Score above 0", title="Its best score is 0"),
+}
+
+CONFLICTS = {
+    "impossible": Word("Impossible", "bad", "cross", "The component can't run in that mode"),
+    "pair": Word("Mixed pair", "bad", "cross", "Engine and decoder differ, and one is OMENative"),
+    "rejected": Word("Rejected", "bad", "cross", "A runtime is skipped only for its mode"),
+    "overridden": Word("Overridden", "warn", "warn", "The named runtime's mode is not what was asked for"),
+    "hidden": Word("Hidden", "warn", "warn", "A value that doesn't count hides the runtime's mode"),
+    "silent-takeover": Word("Silent takeover", "warn", "warn", "Nobody asked, and the runtime decides the mode"),
+    "ignored": Word("Ignored", "plain", "info", "A mode that OME doesn't read"),
+    "no-workers": Word("No workers", "warn", "warn", "Only the leader's template runs"),
+    "deprecated": Word("Deprecated mode", "warn", "warn", "It runs MultiNode"),
+    "drift": Word("Drift", "warn", "warn", "What runs isn't what the rules say today"),
+}
+
+MIGRATION = {
+    "at-risk": Word("At risk", "bad", "cross", "OMENative, and its runtime still uses LeaderWorkerSet's variables"),
+    "waiting-on-pin": Word("Waiting on a pin", "warn", "warn", "Annotated, and held on the LeaderWorkerSet"),
+    "moved-by-upgrade": Word(
+        "Moved by an upgrade", "warn", "warn", "OMENative by shape, the LeaderWorkerSet still there"
+    ),
+    "cleanup-due": Word("Cleanup due", "warn", "warn", "Moved, and the LeaderWorkerSet is still there"),
+    "not-started": Word("Not started", "plain", "dash", "It runs on a LeaderWorkerSet"),
+    "done": Word("Done", "good", "check", "It runs on an InferenceReplica alone"),
+}
+
+_FAMILIES = {
+    "outcome": OUTCOMES,
+    "mode": MODES,
+    "source": SOURCES,
+    "check": CHECKS,
+    "conflict": CONFLICTS,
+    "migration": MIGRATION,
+}
+
+
+def word(family: str, code: str) -> Word:
+    """The word for a code of ``outcome``, ``mode``, ``source``, ``check``, ``conflict`` or ``migration``.
+
+    >>> word("outcome", "auto-selected").label, word("mode", "Serverless").label
+    ('Selected', 'Serverless')
+    """
+    return _FAMILIES[family].get(code) or Word(code)
