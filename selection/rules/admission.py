@@ -63,11 +63,15 @@ def admit_service(
         errors += _references(service)
     if service.model_name and model is None:
         errors.append(
-            f"referenced model {quote(service.model_name)} not found in namespace {quote(service.ref.namespace)}: ensure a "
-            "BaseModel exists in this namespace or a ClusterBaseModel exists cluster-wide with this name"
+            f"referenced model {quote(service.model_name)} not found in namespace {quote(service.ref.namespace)}: "
+            "ensure a BaseModel exists in this namespace or a ClusterBaseModel exists cluster-wide with this name"
         )
     elif "engine" in service.components:
-        resolution = _named_resolution(fleet, service, model, named) if named else _auto_resolution(fleet, service, model, question)
+        resolution = (
+            _named_resolution(fleet, service, model, named)
+            if named
+            else _auto_resolution(fleet, service, model, question)
+        )
         errors += resolution.errors
         warnings += resolution.warnings
     return Admission(tuple(errors), tuple(warnings))
@@ -83,7 +87,10 @@ def _pairing(service: Service) -> Iterator[str]:
         component = service.components.get(name)
         if component is None:
             continue
-        for has, other, code in (("leader", "worker", "LeaderRequiresWorker"), ("worker", "leader", "WorkerRequiresLeader")):
+        for has, other, code in (
+            ("leader", "worker", "LeaderRequiresWorker"),
+            ("worker", "leader", "WorkerRequiresLeader"),
+        ):
             if getattr(component, has) and not getattr(component, other):
                 yield (
                     f"InvalidLeaderWorkerPairing: {name}.{has} is set but {name}.{other} is not; "
@@ -97,7 +104,7 @@ def _pairing(service: Service) -> Iterator[str]:
 
 
 def _written_mode(service: Service, component: str) -> str:
-    """The mode as the webhook reads it from the service alone: a non-empty annotation, valid or not, else the spec's."""
+    """The mode as the webhook reads it: a non-empty annotation of the service, valid or not, else its spec's."""
     declared = service.components.get(component)
     annotation = declared.annotations.get(MODE_ANNOTATION) if declared else None
     return annotation or service.deployment_mode or ""
@@ -133,8 +140,9 @@ def _strategy_warnings(service: Service) -> Iterator[str]:
         component = service.components.get(name)
         if component is not None and component.deployment_strategy:
             yield (
-                f"{name}.deploymentStrategy is set but deploymentMode is {quote(mode)}; deploymentStrategy applies only to "
-                f"RawDeployment and is ignored here — use {name}.lifecycle.updateStrategy.rollingUpdate for rollout pacing"
+                f"{name}.deploymentStrategy is set but deploymentMode is {quote(mode)}; deploymentStrategy applies "
+                f"only to RawDeployment and is ignored here — use {name}.lifecycle.updateStrategy.rollingUpdate "
+                "for rollout pacing"
             )
 
 
@@ -147,11 +155,11 @@ def _references(service: Service) -> Iterator[str]:
         return
     if not runtime.pinned:
         yield "spec.runtime.revision requires spec.runtime.autoSync=false; AutoSync=true would silently ignore the pin"
-    pattern = revision_pattern(service)
+    pattern = revision_pattern(runtime, service.ref.namespace)
     if not re.fullmatch(re.escape(pattern) + "[0-9a-f]{8}", runtime.revision):
         yield (
-            f"spec.runtime.revision {quote(runtime.revision)} does not match the expected naming convention for runtime "
-            f"{quote(runtime.name)} ({runtime.kind}); expected the form {pattern}<8 lowercase hex chars>"
+            f"spec.runtime.revision {quote(runtime.revision)} does not match the expected naming convention for "
+            f"runtime {quote(runtime.name)} ({runtime.kind}); expected the form {pattern}<8 lowercase hex chars>"
         )
 
 
@@ -166,7 +174,10 @@ def _auto_resolution(fleet: Fleet, service: Service, model: Model | None, questi
     if model is None or question is None:
         if fleet.semantics.version == "1.2":
             return Admission(
-                ("model reference is required when runtime is not specified and engine does not have complete runner configuration",)
+                (
+                    "model reference is required when runtime is not specified "
+                    "and engine does not have complete runner configuration",
+                )
             )
         return Admission()
     disabled = tuple(_disabled_model(service, model))
@@ -198,8 +209,9 @@ def _named_resolution(fleet: Fleet, service: Service, model: Model | None, named
         return Admission(
             tuple(errors),
             (
-                f"runtime {quote(service.named_runtime)} does not declare support for model {quote(service.model_name or '')} "
-                f"({named.error}); proceeding because the runtime was named explicitly",
+                f"runtime {quote(service.named_runtime)} does not declare support for model "
+                f"{quote(service.model_name or '')} ({named.error}); "
+                "proceeding because the runtime was named explicitly",
             ),
         )
     if named.error:
@@ -226,7 +238,7 @@ def admit_runtime(fleet: Fleet, runtime: Runtime) -> Admission:
 
 
 def _differing_priorities(entries: tuple[Entry, ...]) -> Iterator[str]:
-    """The first ``name`` whose autoSelect entries set different priorities, each compared with the first of that name."""
+    """The first ``name`` whose autoSelect entries differ in priority, each compared with the first of that name."""
     first: dict[str, int | None] = {}
     for entry in entries:
         if not entry.auto_select:

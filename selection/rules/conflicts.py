@@ -24,11 +24,11 @@ from .modes import (
     runtime_mode,
 )
 from .named import Named
-from .objects import Component, ObjectRef, Runtime, RuntimeComponent, Service, Workload
+from .objects import Component, Runtime, RuntimeComponent, Service, Workload
 from .selection import AUTO_SELECT, DECODER_MODE, ENGINE_MODE, ENTRY_AUTO_SELECT, SCORE, Verdict
 from .semantics import Semantics
 
-__all__ = ["CODES", "WORKLOAD_KINDS", "Conflict", "Scene", "component_conflicts", "runtime_conflicts"]
+__all__ = ["CODES", "LISTED", "WORKLOAD_KINDS", "Conflict", "Scene", "component_conflicts", "runtime_conflicts"]
 
 CODES = (
     "impossible",
@@ -46,6 +46,9 @@ CODES = (
 
 WORKLOAD_KINDS = {RAW_DEPLOYMENT: "Deployment", OME_NATIVE: "InferenceReplica", MULTI_NODE: "LeaderWorkerSet"}
 """What OME makes for a component that runs in each mode."""
+
+LISTED = 20
+"""How many runtimes a conflict names; the rest are counted."""
 
 _MODE_CODES = {"engine": ENGINE_MODE, "decoder": DECODER_MODE}
 _ONLY_GATES = frozenset({AUTO_SELECT, ENTRY_AUTO_SELECT, SCORE})
@@ -112,7 +115,9 @@ def _config(scene: Scene, component: str) -> RuntimeComponent:
 def _impossible(scene: Scene, component: str) -> Found:
     running = scene.running(component)
     whole_service = running.source == "ServiceAnnotation"
-    if (running.mode == VIRTUAL_DEPLOYMENT and not whole_service) or (component == "router" and running.mode == MULTI_NODE):
+    if (running.mode == VIRTUAL_DEPLOYMENT and not whole_service) or (
+        component == "router" and running.mode == MULTI_NODE
+    ):
         yield "impossible", {"mode": running.mode, "stops": list(COMPONENTS[COMPONENTS.index(component) :])}
 
 
@@ -143,15 +148,25 @@ def _rejected(scene: Scene, component: str) -> Found:
         if any(failure.code == code for failure in verdict.failures)
         and {failure.code for failure in verdict.failures} <= {ENGINE_MODE, DECODER_MODE} | _ONLY_GATES
     ]
-    if kept:
-        requested = requested_mode(scene.service, component, scene.semantics)
-        modes = sorted({mode.mode for each in kept if (mode := runtime_mode(each, component, scene.semantics))})
-        yield "rejected", {
-            "requested": requested.mode if requested else None,
-            "source": requested.source if requested else None,
-            "declared": modes,
-            "runtimes": [each.ref.to_dict() for each in kept],
-        }
+    if not kept:
+        return
+    requested = requested_mode(scene.service, component, scene.semantics)
+    by_mode: dict[str, list[Runtime]] = {}
+    for runtime in kept:
+        declared = runtime_mode(runtime, component, scene.semantics)
+        if declared is not None:
+            by_mode.setdefault(declared.mode, []).append(runtime)
+    for mode, runtimes in sorted(by_mode.items()):
+        yield (
+            "rejected",
+            {
+                "requested": requested.mode if requested else None,
+                "source": requested.source if requested else None,
+                "declared": mode,
+                "count": len(runtimes),
+                "runtimes": [runtime.ref.to_dict() for runtime in runtimes[:LISTED]],
+            },
+        )
 
 
 def _overridden(scene: Scene, component: str) -> Found:
@@ -160,11 +175,14 @@ def _overridden(scene: Scene, component: str) -> Found:
         return
     requested = requested_mode(scene.service, component, scene.semantics)
     declared = runtime_mode(scene.named.merged, component, scene.semantics) if scene.named.merged else None
-    yield "overridden", {
-        "requested": requested.mode if requested else None,
-        "declared": declared.mode if declared else None,
-        "running": scene.running(component).mode,
-    }
+    yield (
+        "overridden",
+        {
+            "requested": requested.mode if requested else None,
+            "declared": declared.mode if declared else None,
+            "running": scene.running(component).mode,
+        },
+    )
 
 
 def _ignored(scene: Scene, component: str) -> Found:
@@ -176,7 +194,10 @@ def _ignored(scene: Scene, component: str) -> Found:
     path = f"spec.{component}.annotations"
     if value is not None and (value not in modes or not reads):
         hides = reads and theirs is not None and theirs in modes
-        yield "hidden" if hides else "ignored", {"value": value, "path": path, "side": "service", "hides": theirs if hides else None}
+        yield (
+            "hidden" if hides else "ignored",
+            {"value": value, "path": path, "side": "service", "hides": theirs if hides else None},
+        )
     if theirs is not None and value is None and (theirs not in modes or not reads):
         yield "ignored", {"value": theirs, "path": f"spec.{component}Config.annotations", "side": "runtime"}
     running = scene.running(component).mode
@@ -234,12 +255,15 @@ def _drift(scene: Scene, component: str) -> Found:
         yield "drift", {"what": "kind", "expected": expected, "observed": sorted({each.ref.kind for each in observed})}
     labels = sorted({each.runtime for each in fitting or observed if each.runtime})
     if labels and labels != [scene.runtime.ref.name]:
-        yield "drift", {
-            "what": "runtime",
-            "expected": scene.runtime.ref.name,
-            "observed": labels,
-            "automatic": scene.named is None,
-        }
+        yield (
+            "drift",
+            {
+                "what": "runtime",
+                "expected": scene.runtime.ref.name,
+                "observed": labels,
+                "automatic": scene.named is None,
+            },
+        )
 
 
 def runtime_conflicts(runtime: Runtime, semantics: Semantics) -> tuple[Conflict, ...]:
@@ -260,5 +284,3 @@ def runtime_conflicts(runtime: Runtime, semantics: Semantics) -> tuple[Conflict,
     if whole is not None:
         found.append(Conflict("ignored", "", {"value": whole, "path": "metadata.annotations", "side": "runtime"}))
     return tuple(found)
-
-

@@ -27,6 +27,9 @@ __all__ = ["explain_model", "explain_service", "explain_services"]
 _PAUSING_DRIFT = frozenset({"RevisionMismatch", "RevisionMissing", "RuntimeMismatch"})
 
 
+NOTHING_JUDGED = Judged((), ())
+
+
 @dataclass(frozen=True, slots=True)
 class _Answer:
     """What became of the question which runtime a service gets."""
@@ -36,7 +39,7 @@ class _Answer:
     message: str | None = None
     event: str | None = None
     event_reason: str | None = None
-    judged: Judged = Judged((), ())
+    judged: Judged = NOTHING_JUDGED
     named: Named | None = None
     question: Question | None = None
     model: Model | None = None
@@ -145,7 +148,7 @@ def _answer(fleet: Fleet, service: Service) -> _Answer:
         return _Answer("not-applicable", notes={"replicaRefs": True})
     if not service.model_name:
         if service.named_runtime:
-            return _named_answer(fleet, service, None, None, Judged((), ()))
+            return _named_answer(fleet, service, None, None, NOTHING_JUDGED)
         return _Answer("invalid", message="at least one of spec.model or spec.runtime must be set")
     found = fleet.find_model(service.ref.namespace, service.model_name)
     if isinstance(found, Problem):
@@ -154,7 +157,7 @@ def _answer(fleet: Fleet, service: Service) -> _Answer:
         return _Answer("invalid", message=_missing_model_text(service), notes={"modelMissing": service.model_name})
     question = question_of(service, found, fleet.semantics)
     error = model_error(found)
-    judged = Judged((), ()) if error else fleet.judged(question, service.ref.namespace)
+    judged = NOTHING_JUDGED if error else fleet.judged(question, service.ref.namespace)
     if found.disabled:
         message = f"model {service.model_name} is disabled"
         event = f"specified base model {service.model_name} is disabled"

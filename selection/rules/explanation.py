@@ -23,6 +23,9 @@ __all__ = ["OUTCOMES", "Candidate", "ComponentModes", "Explanation"]
 OUTCOMES = ("auto-selected", "named", "named-with-advice", "no-runtime", "not-applicable", "invalid")
 
 
+NOT_ASKED = Admission()
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """One candidate's verdict with its place in the ranking (1 is selected), None when it doesn't qualify."""
@@ -122,7 +125,7 @@ class Explanation:
     event_reason: str | None = None
     candidates: tuple[Candidate, ...] = ()
     modes: Mapping[str, ComponentModes] = field(default_factory=dict, hash=False)
-    admission: Admission = Admission()
+    admission: Admission = NOT_ASKED
     problems: tuple[Problem, ...] = ()
     ome_version: str = "1.3"
     service: Service | None = None

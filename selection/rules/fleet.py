@@ -13,7 +13,15 @@ from typing import Any
 from .inheritance import Chain, RuntimeKey, effective_spec, resolve_chain
 from .merge import WrongType
 from .objects import Model, ObjectRef, Problem, Runtime, Service, Workload
-from .parsing import parse_accelerator_class, parse_model, parse_runtime, parse_runtime_spec, parse_service, parse_workload, ref_of
+from .parsing import (
+    parse_accelerator_class,
+    parse_model,
+    parse_runtime,
+    parse_runtime_spec,
+    parse_service,
+    parse_workload,
+    ref_of,
+)
 from .reading import Unreadable
 from .selection import Question, Verdict, judge, rank
 from .semantics import V1_3, Semantics

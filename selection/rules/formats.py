@@ -12,7 +12,14 @@ from .objects import Entry, Format, Model
 from .pipelines import pipeline_difference
 from .versions import accepts
 
-__all__ = ["SHARDED_DIFFERENCE", "entry_difference", "entry_matches", "matching_entry", "model_label", "unsupported_text"]
+__all__ = [
+    "SHARDED_DIFFERENCE",
+    "entry_difference",
+    "entry_matches",
+    "matching_entry",
+    "model_label",
+    "unsupported_text",
+]
 
 SHARDED = "Sharded"
 SHARDED_DIFFERENCE = "no model cache provider is configured for sharded model loading"
@@ -52,8 +59,8 @@ def model_label(model: Model) -> str:
     """The model as OME labels it in reasons: ``mt:`` and each part that is set.
 
     >>> from .objects import ObjectRef
-    >>> model_label(Model(ObjectRef("BaseModel", "a", "m"), Format("safetensors", "1.0.0"), architecture="LlamaForCausalLM"))
-    'mt:safetensors:1.0.0:LlamaForCausalLM'
+    >>> model_label(Model(ObjectRef("BaseModel", "a", "m"), Format("safetensors", "1.0.0"), quantization="fp8"))
+    'mt:safetensors:1.0.0:fp8'
     """
     parts = [model.format.name, model.format.version, model.architecture, model.quantization]
     if model.framework is not None:

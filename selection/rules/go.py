@@ -11,7 +11,9 @@ import re
 __all__ = ["parse_float", "parse_uint", "quote", "wrap64"]
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9][0-9_]*)?\Z")
-_HEXADECIMAL = re.compile(r"[+-]?0[xX]_?(?:[0-9a-fA-F][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?|\.[0-9a-fA-F][0-9a-fA-F_]*)[pP][+-]?[0-9][0-9_]*\Z")
+_HEXADECIMAL = re.compile(
+    r"[+-]?0[xX]_?(?:[0-9a-fA-F][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?|\.[0-9a-fA-F][0-9a-fA-F_]*)[pP][+-]?[0-9][0-9_]*\Z"
+)
 _SPECIAL = re.compile(r"(?:([+-]?)(inf|infinity)|nan)\Z", re.IGNORECASE | re.ASCII)
 
 
@@ -103,7 +105,17 @@ def quote(text: str) -> str:
     >>> print(quote('a "b"'))
     "a \"b\""
     """
-    escapes = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\v": "\\v"}
+    escapes = {
+        '"': '\\"',
+        "\\": "\\\\",
+        "\n": "\\n",
+        "\t": "\\t",
+        "\r": "\\r",
+        "\a": "\\a",
+        "\b": "\\b",
+        "\f": "\\f",
+        "\v": "\\v",
+    }
     parts: list[str] = []
     for character in text:
         if character in escapes:

@@ -9,8 +9,17 @@ from dataclasses import dataclass
 
 from .fleet import Fleet
 from .formats import SHARDED, SHARDED_DIFFERENCE
-from .objects import Model, Problem, Runtime, Service
-from .selection import ACCELERATOR, DECODER_MODE, DISABLED, ENGINE_MODE, Failure, Question, compatibility_failures, model_error
+from .objects import Model, Problem, Runtime, RuntimeRef, Service
+from .selection import (
+    ACCELERATOR,
+    DECODER_MODE,
+    DISABLED,
+    ENGINE_MODE,
+    Failure,
+    Question,
+    compatibility_failures,
+    model_error,
+)
 
 __all__ = ["Named", "judge_named", "revision_pattern"]
 
@@ -89,9 +98,8 @@ def _look_up(fleet: Fleet, service: Service) -> Runtime | Problem | None:
     Before v1.3 the kind is ignored and the namespace's one wins. Any other kind, also an explicit
     ``""``, looks in the namespace first.
     """
-    assert service.runtime is not None
-    name, namespace = service.runtime.name, service.ref.namespace
-    kind = service.runtime.kind if fleet.semantics.reads_runtime_kind else ""
+    name, namespace = service.named_runtime, service.ref.namespace
+    kind = _kind(fleet, service)
     scopes = [namespace, ""]
     if kind == "ServingRuntime":
         scopes = [namespace]
@@ -104,17 +112,23 @@ def _look_up(fleet: Fleet, service: Service) -> Runtime | Problem | None:
     return None
 
 
+def _kind(fleet: Fleet, service: Service) -> str | None:
+    return service.runtime.kind if service.runtime and fleet.semantics.reads_runtime_kind else ""
+
+
 def _not_found_text(fleet: Fleet, service: Service) -> str:
-    assert service.runtime is not None
-    name, namespace = service.runtime.name, service.ref.namespace
-    if fleet.semantics.reads_runtime_kind and service.runtime.kind == "ServingRuntime":
+    name, namespace = service.named_runtime, service.ref.namespace
+    if _kind(fleet, service) == "ServingRuntime":
         return f"ServingRuntime {name} not found in namespace {namespace}"
     return f"runtime {name} not found in namespace {namespace} or at cluster scope"
 
 
-def revision_pattern(service: Service) -> str:
-    """The form that a revision's name must have for the named runtime, without its eight hexadecimal digits."""
-    assert service.runtime is not None
-    if service.runtime.kind == "ServingRuntime":
-        return f"r-{service.ref.namespace}-{service.runtime.name}-"
-    return f"cr-{service.runtime.name}-"
+def revision_pattern(runtime: RuntimeRef, namespace: str) -> str:
+    """The form that a revision's name must have for a named runtime, without its eight hexadecimal digits.
+
+    >>> revision_pattern(RuntimeRef("fast", "ServingRuntime"), "team")
+    'r-team-fast-'
+    """
+    if runtime.kind == "ServingRuntime":
+        return f"r-{namespace}-{runtime.name}-"
+    return f"cr-{runtime.name}-"

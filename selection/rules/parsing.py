@@ -31,9 +31,18 @@ from .objects import (
 from .pipelines import PART_NAMES
 from .reading import Node, Unreadable
 
-__all__ = ["parse_accelerator_class", "parse_model", "parse_runtime", "parse_runtime_spec", "parse_service", "parse_workload", "ref_of"]
+__all__ = [
+    "parse_accelerator_class",
+    "parse_model",
+    "parse_runtime",
+    "parse_runtime_spec",
+    "parse_service",
+    "parse_workload",
+    "ref_of",
+]
 
 DEFAULT_NAMESPACE = "default"
+LONGEST_NAME = 253
 
 
 def ref_of(manifest: Mapping[str, Any]) -> ObjectRef:
@@ -43,7 +52,9 @@ def ref_of(manifest: Mapping[str, Any]) -> ObjectRef:
     """
 
     def text(value: object, missing: str) -> str:
-        return value if isinstance(value, str) and value else missing
+        if not isinstance(value, str) or not value:
+            return missing
+        return value if len(value) <= LONGEST_NAME else value[: LONGEST_NAME - 1] + "…"
 
     metadata = manifest.get("metadata")
     metadata = metadata if isinstance(metadata, Mapping) else {}
@@ -58,7 +69,9 @@ def _opened(manifest: Mapping[str, Any]) -> tuple[ObjectRef, Node, Node]:
     metadata = root.node("metadata")
     if metadata is None or not metadata.text("name"):
         raise Unreadable("metadata.name", "an object needs a name")
-    metadata.text("namespace")
+    for key in ("name", "namespace"):
+        if len(metadata.text(key) or "") > LONGEST_NAME:
+            raise Unreadable(metadata.at(key), f"longer than {LONGEST_NAME} characters, which no API server accepts")
     return ref_of(manifest), metadata, root.node("spec") or Node({}, "spec")
 
 
@@ -83,12 +96,12 @@ def _pipeline(node: Node | None) -> Pipeline | None:
         part = node.node(name)
         if part is not None:
             parts.append((name, _part(part)))
-    additional = node.node("additionalComponents")
-    extra = []
-    for key in sorted(additional.value) if additional is not None else []:
-        assert additional is not None
-        extra.append((str(key), _part(additional.node(key) or Node({}, additional.at(key)))))
-    return Pipeline(node.text("className"), tuple(parts), tuple(extra))
+    additional = node.node("additionalComponents") or Node({}, node.at("additionalComponents"))
+    extra = tuple(
+        (str(key), _part(additional.node(key) or Node({}, additional.at(key))))
+        for key in sorted(additional.value, key=str)
+    )
+    return Pipeline(node.text("className"), tuple(parts), extra)
 
 
 def _part(node: Node) -> PipelinePart:
@@ -203,7 +216,9 @@ def parse_service(manifest: Mapping[str, Any]) -> Service:
         accelerator_class=selector.text("acceleratorClass") if selector else None,
         components=components,
         replica_refs=_has_replica_refs(spec),
-        rollout_groups=tuple(RolloutGroup(_group_components(group)) for group in rollout.nodes("groups")) if rollout else (),
+        rollout_groups=tuple(RolloutGroup(_group_components(group)) for group in rollout.nodes("groups"))
+        if rollout
+        else (),
         pinned_revision=status.text("pinnedRevisionName") or "",
         conditions={
             condition.text("type") or "": (condition.text("status") or "", condition.text("reason") or "")

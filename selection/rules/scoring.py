@@ -63,7 +63,8 @@ def entry_score(model: Model, entry: Entry, index: int = 0) -> EntryScore:
 
     >>> from .objects import ObjectRef
     >>> model = Model(ObjectRef("BaseModel", "a", "m"), Format("safetensors"), Format("transformers"))
-    >>> entry_score(model, Entry(format=Format("safetensors", weight=2), framework=Format("transformers", weight=1), priority=2)).score
+    >>> entry = Entry(format=Format("safetensors", weight=2), framework=Format("transformers", weight=1), priority=2)
+    >>> entry_score(model, entry).score
     6
     """
     priority = DEFAULT_PRIORITY if entry.priority is None else entry.priority

@@ -128,10 +128,9 @@ def compatibility_failures(question: Question, runtime: Runtime) -> Iterator[Fai
                 yield Failure(code, mismatch_text(component, declared.mode, requested))
     if matching_entry(question.model, runtime.entries) is None:
         yield Failure(FORMAT, unsupported_text(question.model, runtime.entries))
-    if not in_range(question.model.size, runtime.size_range):
-        assert question.model.size is not None and runtime.size_range is not None
-        bounds = range_text(runtime.size_range)
-        yield Failure(SIZE, f"model size {question.model.size} is outside supported range {bounds}")
+    size, bounds = question.model.size, runtime.size_range
+    if size is not None and bounds is not None and not in_range(size, bounds):
+        yield Failure(SIZE, f"model size {size} is outside supported range {range_text(bounds)}")
 
 
 def judge(question: Question, runtime: Runtime) -> Verdict:

@@ -120,8 +120,12 @@ class ServiceResult(models.Model):
     candidates = models.PositiveIntegerField(default=0)
     qualified = models.PositiveIntegerField(default=0)
     modes: models.JSONField[Any, Any] = models.JSONField(default=dict, help_text="As in the explanation's contract")
-    conflicts: models.JSONField[Any, Any] = models.JSONField(default=list, help_text="Conflict codes, sorted, each once")
-    computed_from: models.JSONField[Any, Any] = models.JSONField(default=list, help_text="The deciding objects and their resourceVersions")
+    conflicts: models.JSONField[Any, Any] = models.JSONField(
+        default=list, help_text="Conflict codes, sorted, each once"
+    )
+    computed_from: models.JSONField[Any, Any] = models.JSONField(
+        default=list, help_text="The deciding objects and their resourceVersions"
+    )
     computed_at = models.DateTimeField(help_text="When this answer was first computed from these objects")
 
     class Meta:
@@ -131,7 +135,9 @@ class ServiceResult(models.Model):
         ]
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["outcome"], name="service_outcome"),
-            models.Index(fields=["cluster", "selected_kind", "selected_namespace", "selected_name"], name="service_selected"),
+            models.Index(
+                fields=["cluster", "selected_kind", "selected_namespace", "selected_name"], name="service_selected"
+            ),
             models.Index(fields=["cluster", "model_kind", "model_namespace", "model_name"], name="service_model"),
         ]
 
@@ -151,7 +157,9 @@ class ComponentResult(models.Model):
     running_source = models.CharField(max_length=30)
     conflict = models.CharField(max_length=20, blank=True)
     migration = models.CharField(max_length=20, blank=True)
-    workloads = models.CharField(max_length=200, blank=True, help_text="Kinds of the observed workloads, comma-separated")
+    workloads = models.CharField(
+        max_length=200, blank=True, help_text="Kinds of the observed workloads, comma-separated"
+    )
 
     class Meta:
         ordering: ClassVar[list[str]] = ["result", "component"]
@@ -185,10 +193,28 @@ class ConflictRow(models.Model):
     facts: models.JSONField[Any, Any] = models.JSONField(default=dict)
 
     class Meta:
-        ordering: ClassVar[list[str]] = ["cluster", "code", "namespace", "service", "component", "runtime_name", "ordinal"]
+        ordering: ClassVar[list[str]] = [
+            "cluster",
+            "code",
+            "namespace",
+            "service",
+            "component",
+            "runtime_name",
+            "ordinal",
+        ]
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(
-                fields=["cluster", "namespace", "service", "component", "code", "runtime_kind", "runtime_namespace", "runtime_name", "ordinal"],
+                fields=[
+                    "cluster",
+                    "namespace",
+                    "service",
+                    "component",
+                    "code",
+                    "runtime_kind",
+                    "runtime_namespace",
+                    "runtime_name",
+                    "ordinal",
+                ],
                 name="conflict_once",
             )
         ]

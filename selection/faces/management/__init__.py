@@ -1,0 +1,3 @@
+"""The management commands."""
+
+__all__: list[str] = []

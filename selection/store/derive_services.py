@@ -1,0 +1,144 @@
+"""Rows about services: what each gets, how its components run, and where modes don't agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+
+from selection.rules.conflicts import Conflict, runtime_conflicts
+from selection.rules.explanation import Explanation
+from selection.rules.fleet import Fleet
+from selection.rules.objects import ObjectRef
+
+from .models import Cluster, ComponentResult, ConflictRow, ServiceResult, StoredObject
+from .rows import Written, write_rows
+
+__all__ = ["write_conflicts", "write_services"]
+
+_STAMPS = ["computed_at"]
+_NOWHERE = ObjectRef("", "", "")
+
+
+def write_services(cluster: Cluster, explanations: Sequence[Explanation]) -> Written:
+    """Write one row for each service and one for each of its components."""
+    now = timezone.now()
+    versions = _versions(cluster)
+    wanted = [_service_row(cluster, explanation, versions, now) for explanation in explanations]
+    written = write_rows(ServiceResult.objects.filter(cluster=cluster), wanted, ["namespace", "name"], stamps=_STAMPS)
+    keys = {(namespace, name): pk for pk, namespace, name in _result_keys(cluster)}
+    components = [row for explanation in explanations for row in _component_rows(explanation, keys)]
+    parts = write_rows(ComponentResult.objects.filter(result__cluster=cluster), components, ["result_id", "component"])
+    return Written(written.created + parts.created, written.updated + parts.updated, written.deleted + parts.deleted)
+
+
+def _result_keys(cluster: Cluster) -> Iterable[tuple[int, str, str]]:
+    return ServiceResult.objects.filter(cluster=cluster).values_list("pk", "namespace", "name")
+
+
+def _versions(cluster: Cluster) -> dict[tuple[str, str, str], str]:
+    rows = StoredObject.objects.filter(cluster=cluster).values_list("kind", "namespace", "name", "resource_version")
+    return {(kind, namespace, name): version for kind, namespace, name, version in rows}
+
+
+def _service_row(
+    cluster: Cluster, explanation: Explanation, versions: dict[tuple[str, str, str], str], now: datetime
+) -> ServiceResult:
+    selected = explanation.selected.ref if explanation.selected else _NOWHERE
+    model = explanation.model.ref if explanation.model else _NOWHERE
+    written_model = explanation.service.model_name if explanation.service else None
+    deciding = [ref for ref in (explanation.subject, model, selected) if ref.name]
+    return ServiceResult(
+        cluster=cluster,
+        namespace=explanation.subject.namespace,
+        name=explanation.subject.name,
+        outcome=explanation.outcome,
+        selected_kind=selected.kind,
+        selected_namespace=selected.namespace,
+        selected_name=selected.name,
+        score=explanation.score,
+        named=bool(explanation.service and explanation.service.named_runtime),
+        model_kind=model.kind,
+        model_namespace=model.namespace,
+        model_name=model.name or written_model or "",
+        message=explanation.message or "",
+        admitted=explanation.admission.allowed,
+        candidates=len(explanation.candidates),
+        qualified=sum(candidate.rank is not None for candidate in explanation.candidates),
+        modes={name: modes.to_dict() for name, modes in explanation.modes.items()},
+        conflicts=sorted({conflict.code for conflict in explanation.conflicts}),
+        computed_from=[
+            {**ref.to_dict(), "resourceVersion": versions.get((ref.kind, ref.namespace, ref.name)) or None}
+            for ref in deciding
+        ],
+        computed_at=now,
+    )
+
+
+def _component_rows(explanation: Explanation, keys: dict[tuple[str, str], int]) -> Iterator[ComponentResult]:
+    for name, modes in explanation.modes.items():
+        yield ComponentResult(
+            result_id=keys[(explanation.subject.namespace, explanation.subject.name)],
+            component=name,
+            requested=modes.requested.mode if modes.requested else "",
+            requested_source=modes.requested.source if modes.requested else "",
+            declared=modes.runtime.mode if modes.runtime else "",
+            running=modes.running.mode,
+            running_source=modes.running.source,
+            conflict=modes.conflicts[0].code if modes.conflicts else "",
+            migration=modes.migration or "",
+            workloads=", ".join(sorted({workload.ref.kind for workload in modes.workloads})),
+        )
+
+
+def write_conflicts(cluster: Cluster, fleet: Fleet, explanations: Sequence[Explanation]) -> Written:
+    """Write one row for each conflict of a service's component and for each of a runtime's own."""
+    wanted = [row for explanation in explanations for row in _service_conflicts(cluster, explanation)]
+    for runtime in fleet.runtimes.values():
+        wanted += [
+            _conflict_row(cluster, conflict, runtime.ref, _NOWHERE, "", "")
+            for conflict in runtime_conflicts(runtime, fleet.semantics)
+        ]
+    seen: Counter[tuple[Any, ...]] = Counter()
+    key = ["namespace", "service", "component", "code", "runtime_kind", "runtime_namespace", "runtime_name"]
+    for row in wanted:
+        identity = tuple(getattr(row, name) for name in key)
+        row.ordinal = seen[identity]
+        seen[identity] += 1
+    return write_rows(ConflictRow.objects.filter(cluster=cluster), wanted, [*key, "ordinal"])
+
+
+def _service_conflicts(cluster: Cluster, explanation: Explanation) -> Iterator[ConflictRow]:
+    runtime = explanation.selected.ref if explanation.selected else _NOWHERE
+    for _name, modes in explanation.modes.items():
+        requested = modes.requested.mode if modes.requested else ""
+        for conflict in modes.conflicts:
+            # A rejection is about the runtime that was kept away, not about the one that was selected.
+            kept = conflict.facts.get("runtimes")
+            about = ObjectRef(kept[0]["kind"], kept[0]["namespace"] or "", kept[0]["name"]) if kept else runtime
+            row = _conflict_row(cluster, conflict, about, explanation.subject, requested, modes.running.mode)
+            row.declared = row.declared or (modes.runtime.mode if modes.runtime else "")
+            yield row
+
+
+def _conflict_row(
+    cluster: Cluster, conflict: Conflict, runtime: ObjectRef, service: ObjectRef, requested: str, running: str
+) -> ConflictRow:
+    declared = conflict.facts.get("declared", conflict.facts.get("mode", ""))
+    return ConflictRow(
+        cluster=cluster,
+        namespace=service.namespace,
+        service=service.name,
+        component=conflict.component,
+        code=conflict.code,
+        runtime_kind=runtime.kind,
+        runtime_namespace=runtime.namespace,
+        runtime_name=runtime.name,
+        requested=requested,
+        declared=declared or "",
+        running=running,
+        facts=dict(conflict.facts),
+    )

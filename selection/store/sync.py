@@ -1,0 +1,149 @@
+"""Brings what was read of a cluster into the database: one kind at a time, each whole or not at all.
+
+A kind that couldn't be read changes nothing but its own status: what is stored stays, with its age. A kind
+that the cluster doesn't serve has no objects, so what was stored of it is removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from selection.cluster.kinds import KindListing
+from selection.rules.parsing import ref_of
+
+from .evaluate import evaluate
+from .models import Cluster, KindSync, StoredObject
+from .redaction import redact
+from .rows import Written, write_rows
+from .versions import update_version
+
+__all__ = ["SyncReport", "open_cluster", "store_kind", "sync_cluster"]
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What a sync did: per kind its outcome, and how many rows changed."""
+
+    outcomes: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    objects: int = 0
+    changed: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing failed or was refused; a kind that isn't served is no failure."""
+        return not any(outcome in {"failed", "forbidden"} for outcome in self.outcomes.values())
+
+
+def open_cluster(
+    name: str, *, source: str = "", ome_version: str | None = None, ome_namespace: str | None = None
+) -> Cluster:
+    """The cluster of that name, made when it isn't there; what is given is kept on it.
+
+    Args:
+        name: what people call it.
+        source: where it is read from, in words.
+        ome_version: ``1.3`` or ``1.2`` to set it; ``auto`` to detect it from now on; None to leave it.
+        ome_namespace: where OME's own objects live; None to leave it.
+    """
+    cluster, _ = Cluster.objects.get_or_create(name=name)
+    if source:
+        cluster.source = source[:500]
+    if ome_namespace:
+        cluster.ome_namespace = ome_namespace
+    if ome_version == "auto":
+        cluster.ome_version_source = Cluster.VersionSource.DEFAULT
+    elif ome_version is not None:
+        cluster.ome_version, cluster.ome_version_source = ome_version, Cluster.VersionSource.SET
+    cluster.save()
+    return cluster
+
+
+def sync_cluster(
+    cluster: Cluster, listings: Iterable[KindListing], on_kind: Callable[[KindListing], None] | None = None
+) -> SyncReport:
+    """Store every listing, then evaluate the cluster.
+
+    ``listings`` may be read lazily. An exception while reading (a cluster that can't be reached at all) is
+    recorded on the cluster and raised again; the kinds stored before it stay, and they are evaluated.
+    """
+    report = SyncReport()
+    cluster.sync_started_at = timezone.now()
+    cluster.save(update_fields=["sync_started_at"])
+    error = ""
+    try:
+        for listing in listings:
+            written = store_kind(cluster, listing)
+            report.outcomes[listing.kind.kind] = listing.outcome
+            if listing.reason:
+                report.reasons[listing.kind.kind] = listing.reason
+            report.objects += len(listing.objects or ())
+            report.changed += written.created + written.updated + written.deleted
+            if on_kind is not None:
+                on_kind(listing)
+    except Exception as failure:
+        error = str(failure)
+        raise
+    finally:
+        cluster.refresh_from_db()
+        update_version(cluster)
+        evaluate(cluster)
+        cluster.sync_finished_at = timezone.now()
+        cluster.sync_error = error
+        cluster.save(update_fields=["sync_finished_at", "sync_error"])
+    return report
+
+
+def store_kind(cluster: Cluster, listing: KindListing) -> Written:
+    """Store one kind in one transaction: readers see the old objects or the new ones, never half."""
+    now = timezone.now()
+    kind = listing.kind.kind
+    with transaction.atomic():
+        written = Written()
+        listed = listing.outcome in {"complete", "not-served"}
+        if listed:
+            wanted = {(row.namespace, row.name): row for row in (_row(cluster, each) for each in listing.objects or ())}
+            existing = StoredObject.objects.filter(cluster=cluster, kind=kind).defer("manifest")
+            # The digest stands for the manifest; what can't be judged is said by the evaluation.
+            uncompared = ["manifest", "problem_path", "problem_message"]
+            written = write_rows(existing, wanted.values(), ["namespace", "name"], stamps=uncompared)
+            if written != Written():
+                Cluster.objects.filter(pk=cluster.pk).update(generation=F("generation") + 1)
+        status, _ = KindSync.objects.get_or_create(cluster=cluster, kind=kind, defaults={"attempted_at": now})
+        status.outcome, status.reason, status.attempted_at = listing.outcome, listing.reason or "", now
+        if listed:
+            status.listed_at = now
+            status.object_count = len(listing.objects or ())
+            status.resource_version = listing.resource_version or ""
+        status.save()
+    return written
+
+
+def _row(cluster: Cluster, manifest: Mapping[str, Any]) -> StoredObject:
+    clean = redact(manifest)
+    ref = ref_of(clean)
+    metadata = clean.get("metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    canonical = json.dumps(clean, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return StoredObject(
+        cluster=cluster,
+        kind=ref.kind,
+        namespace=ref.namespace,
+        name=ref.name,
+        uid=_text(metadata.get("uid"), 64),
+        resource_version=_text(metadata.get("resourceVersion"), 64),
+        manifest=clean,
+        digest=hashlib.sha256(canonical).hexdigest(),
+    )
+
+
+def _text(value: object, length: int) -> str:
+    return value[:length] if isinstance(value, str) else ""
