@@ -33,6 +33,7 @@ class ExpectedService:
         outcome: how selection comes out; ``invalid`` for a service that can't be read, too.
         runtime: the name of the runtime that the service gets, None when it gets none.
         scope: that runtime's scope, ``Cluster`` or ``Namespaced``.
+        refused: whether the webhook would refuse the service today.
         may: conflict codes that may stand in the answer as well (see the module's text).
         text: words that the answer must hold (selection's message, the event, or what admission says), or None.
     """
@@ -44,6 +45,7 @@ class ExpectedService:
     runtime: str | None
     scope: str | None
     components: tuple[ExpectedComponent, ...]
+    refused: bool
     may: frozenset[str]
     text: str | None
 
@@ -55,25 +57,24 @@ class ExpectedService:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRuntime:
-    """A runtime that shows something by itself: a conflict, a broken chain, or LeaderWorkerSet references."""
+    """A runtime that shows something by itself: a conflict, a chain (child first), or LeaderWorkerSet references."""
 
     cluster: str
     namespace: str | None
     name: str
     conflicts: frozenset[str] = frozenset()
+    may: frozenset[str] = frozenset()
     chain: tuple[str, ...] = ()
     chain_problem: str | None = None
     lws_references: bool = False
     init_container_reference: bool = False
 
 
-def _part(
-    name: str, mode: str | None, source: str | None, *conflicts: str, migration: str | None = None
-) -> ExpectedComponent:
+def _part(name: str, mode: str, source: str, *conflicts: str, migration: str | None = None) -> ExpectedComponent:
     return ExpectedComponent(name, mode, source, frozenset(conflicts), migration)
 
 
-def _engine(mode: str | None, source: str | None, *conflicts: str, migration: str | None = None) -> ExpectedComponent:
+def _engine(mode: str, source: str, *conflicts: str, migration: str | None = None) -> ExpectedComponent:
     return _part("engine", mode, source, *conflicts, migration=migration)
 
 
@@ -82,6 +83,7 @@ def _row(
     outcome: str,
     runtime: str | None,
     *components: ExpectedComponent,
+    refused: bool | None = None,
     may: frozenset[str] = frozenset(),
     text: str | None = None,
 ) -> ExpectedService:
@@ -89,28 +91,32 @@ def _row(
     cluster, namespace, name = path.split("/")
     where, _, short = (runtime or "").rpartition("/")
     scope = None if runtime is None else "Namespaced" if where else "Cluster"
-    return ExpectedService(cluster, namespace, name, outcome, short or None, scope, components, may, text)
+    refused = outcome in {NO_RUNTIME, INVALID} if refused is None else refused
+    return ExpectedService(cluster, namespace, name, outcome, short or None, scope, components, refused, may, text)
+
+
+def _fails(path: str, outcome: str, text: str, *conflicts: str) -> ExpectedService:
+    """A row of a service with an engine that gets no runtime, and so no mode."""
+    return _row(path, outcome, None, ExpectedComponent("engine", conflicts=frozenset(conflicts)), text=text)
 
 
 AUTO, NAMED, ADVICE = "auto-selected", "named", "named-with-advice"
 NO_RUNTIME, INVALID, NOT_APPLICABLE = "no-runtime", "invalid", "not-applicable"
 ANNOTATION, SHAPE = "ComponentAnnotation", "LeaderWorkerShape"
+NATIVE, MULTI = "OMENative", "MultiNode"
 
 RAW = _engine("RawDeployment", "Default")
 """A plain engine: nobody asks for a mode, and it has no leader and no worker."""
 RAW_ROUTER = _part("router", "RawDeployment", "Default")
-UNRESOLVED = _engine(None, None)
-IGNORED = frozenset({"ignored"})
+IGNORED, DEPRECATED = frozenset({"ignored"}), frozenset({"deprecated"})
 
 ASSISTANTS = (
     # The namespace's fp8 BaseModel wins over the ClusterBaseModel of its name. Of the three runtimes that take it
     # (scores 2, 6 and 4) the namespace's own comes first, whatever the score.
     _row("eu-prod/assistants/helpdesk", AUTO, "assistants/sgl-llama-small", RAW),
-    # Three tie at score 2; the namespaced one comes first.
     _row("eu-prod/assistants/copilot", AUTO, "assistants/team-borealis", RAW),
     # The same selection. Its model's kind is wrong (ClusterBaseModel), so it has no workload.
     _row("eu-prod/assistants/copilot-canary", AUTO, "assistants/team-borealis", RAW),
-    # Named, pinned, in sync.
     _row("eu-prod/assistants/copilot-large", NAMED, "vllm-qwen3", RAW),
     # sgl-llama-large and vllm-llama both score (1 + 1) × 2 = 4. For 70.6B the distances are 40.6 + 9.4 = 50 and
     # 69.6 + 9.4 = 79. metadata.annotations says RawDeployment, and that is what runs: no row.
@@ -121,21 +127,18 @@ ASSISTANTS = (
         "eu-prod/assistants/general-chat-native",
         AUTO,
         "sgl-llama-large",
-        _engine("OMENative", "ServiceSpec", migration="done"),
+        _engine(NATIVE, "ServiceSpec", migration="done"),
         may=frozenset({"rejected"}),
     ),
     # sgl-llama-fp8 scores 2 × 3 = 6, vllm-llama 4.
     _row("eu-prod/assistants/batch-summaries", AUTO, "sgl-llama-fp8", RAW),
     # Both sgl-llama-small are excluded; the name is listed once, with the cluster one's reason (the namespaced one's
     # has "model has no quantization but runtime requires fp8" as well).
-    _row(
+    _fails(
         "eu-prod/assistants/voice-notes",
         NO_RUNTIME,
-        None,
-        UNRESOLVED,
-        text="sgl-llama-small (model format 'mt:safetensors:1.0.0:WhisperForConditionalGeneration:transformers:4.41.0' "
-        "not in supported formats: architecture mismatch (model=WhisperForConditionalGeneration, "
-        "runtime=LlamaForCausalLM)); ",
+        "sgl-llama-small (model format 'mt:safetensors:1.0.0:WhisperForConditionalGeneration:transformers:4.41.0' not in "
+        "supported formats: architecture mismatch (model=WhisperForConditionalGeneration, runtime=LlamaForCausalLM))",
     ),
 )
 
@@ -150,23 +153,19 @@ RETRIEVAL = (
     _row("eu-prod/retrieval/rag-answers", AUTO, "sgl-llama-small", RAW),
     # vllm-llama and sgl-aurora-omenative list no class.
     _row("eu-prod/retrieval/rag-answers-hopper", AUTO, "sgl-llama-large", RAW),
-    _row(
+    _fails(
         "eu-prod/retrieval/rag-answers-mi300",
         NO_RUNTIME,
-        None,
-        UNRESOLVED,
-        text="sgl-llama-large (runtime does not support the required accelerator class); ",
+        "sgl-llama-large (runtime does not support the required accelerator class); ",
     ),
     # sgl-qwen3 and vllm-qwen3: score 2 (the weight that vllm-qwen3 leaves out is the CRD's 1), distance 39. By name.
     _row("eu-prod/retrieval/query-rewriter", AUTO, "sgl-qwen3", RAW),
     # Entry 1.16.0 GreaterThan model 1.15.0: matches. Named by kind ServingRuntime and pinned to a revision.
     _row("eu-prod/retrieval/click-ranker", NAMED, "retrieval/onnx-cpu", RAW),
-    _row(
+    _fails(
         "eu-prod/retrieval/click-ranker-next",
         NO_RUNTIME,
-        None,
-        UNRESOLVED,
-        text="onnx-cpu (model format 'mt:onnx:1.17.0' not in supported formats: format version mismatch "
+        "onnx-cpu (model format 'mt:onnx:1.17.0' not in supported formats: format version mismatch "
         "(model=1.17.0, runtime=1.16.0)); ",
     ),
     # The runtime's routerConfig says MultiNode, and nothing is compared for a router.
@@ -175,7 +174,7 @@ RETRIEVAL = (
         NAMED,
         "sgl-router-preview",
         RAW,
-        _part("router", "MultiNode", ANNOTATION, "impossible", "silent-takeover"),
+        _part("router", MULTI, ANNOTATION, "impossible", "silent-takeover"),
         may=frozenset({"ignored", "deprecated"}),
     ),
 )
@@ -189,29 +188,18 @@ CREATIVE = (
     # spec, where disabled isn't set.
     _row("eu-prod/creative/copywriter", AUTO, "sgl-mistral", RAW),
     # Named, it is judged on the merged spec, and the profile's disabled: true stays.
-    _row(
-        "eu-prod/creative/headline-writer",
-        INVALID,
-        None,
-        UNRESOLVED,
-        text="runtime sgl-mistral does not support model cirrus-24b-instruct: "
-        "cluster-scoped runtime sgl-mistral is disabled",
-    ),
+    _fails("eu-prod/creative/headline-writer", INVALID, "cluster-scoped runtime sgl-mistral is disabled"),
     # The Deployment is kept. Nothing is selected, so there is nothing that it could differ from.
-    _row(
+    _fails(
         "eu-prod/creative/slogan-writer",
         INVALID,
-        None,
-        UNRESOLVED,
-        text="runtime vllm-llama-legacy does not support model aurora-7b-instruct: "
+        "runtime vllm-llama-legacy does not support model aurora-7b-instruct: "
         "cluster-scoped runtime vllm-llama-legacy is disabled",
     ),
-    _row(
+    _fails(
         "eu-prod/creative/storyboard",
         INVALID,
-        None,
-        UNRESOLVED,
-        text='referenced model "storyboard-12b" not found in namespace "creative": ensure a BaseModel exists in this '
+        'referenced model "storyboard-12b" not found in namespace "creative": ensure a BaseModel exists in this '
         "namespace or a ClusterBaseModel exists cluster-wide with this name",
     ),
 )
@@ -222,29 +210,27 @@ FRONTIER = (
         "eu-prod/frontier/research-chat",
         AUTO,
         "sgl-fathom-multinode",
-        _engine("MultiNode", ANNOTATION, "silent-takeover", "deprecated", "ignored", migration="not-started"),
+        _engine(MULTI, ANNOTATION, "silent-takeover", "deprecated", "ignored", migration="not-started"),
     ),
     _row(
         "eu-prod/frontier/research-chat-next",
         NAMED,
         "sgl-fathom-multinode-omenative",
-        _engine("OMENative", ANNOTATION, migration="cleanup-due"),
+        _engine(NATIVE, ANNOTATION, migration="cleanup-due"),
     ),
     # Follows the old runtime's revision on the LeaderWorkerSet: neither its kind nor its label is today's answer.
     _row(
         "eu-prod/frontier/research-archive",
         NAMED,
         "sgl-fathom-multinode-omenative",
-        _engine("OMENative", ANNOTATION, "drift", migration="waiting-on-pin"),
+        _engine(NATIVE, ANNOTATION, "drift", migration="waiting-on-pin"),
     ),
-    _row(
-        "eu-prod/frontier/aurora-long", NAMED, "vllm-aurora-two-node", _engine("OMENative", SHAPE, migration="at-risk")
-    ),
+    _row("eu-prod/frontier/aurora-long", NAMED, "vllm-aurora-two-node", _engine(NATIVE, SHAPE, migration="at-risk")),
     _row(
         "eu-prod/frontier/cirrus-long",
         AUTO,
         "vllm-cirrus-two-node",
-        _engine("OMENative", SHAPE, migration="moved-by-upgrade"),
+        _engine(NATIVE, SHAPE, migration="moved-by-upgrade"),
     ),
     # In selection it asks for nothing: no advice. Merged, its "Multinode" hides the runtime's MultiNode and the shape
     # decides; the runtime's LWS_* variables don't exist on OMENative. (A value that hides doesn't count, so "ignored"
@@ -253,31 +239,32 @@ FRONTIER = (
         "eu-prod/frontier/typo-chat",
         NAMED,
         "sgl-fathom-multinode",
-        _engine("OMENative", SHAPE, "hidden", migration="at-risk"),
+        _engine(NATIVE, SHAPE, "hidden", migration="at-risk"),
         may=IGNORED,
     ),
     _row(
         "eu-prod/frontier/disagg-chat",
         NAMED,
         "sgl-fathom-pd",
-        _engine("MultiNode", ANNOTATION, "silent-takeover", "deprecated", migration="not-started"),
-        _part("decoder", "MultiNode", ANNOTATION, "silent-takeover", "deprecated", migration="not-started"),
+        _engine(MULTI, ANNOTATION, "silent-takeover", "deprecated", migration="not-started"),
+        _part("decoder", MULTI, ANNOTATION, "silent-takeover", "deprecated", migration="not-started"),
         RAW_ROUTER,
     ),
     _row(
         "eu-prod/frontier/disagg-chat-next",
         NAMED,
         "sgl-fathom-pd-omenative",
-        _engine("OMENative", ANNOTATION, migration="done"),
-        _part("decoder", "OMENative", ANNOTATION, migration="cleanup-due"),
+        _engine(NATIVE, ANNOTATION, migration="done"),
+        _part("decoder", NATIVE, ANNOTATION, migration="cleanup-due"),
         RAW_ROUTER,
     ),
     _row(
         "eu-prod/frontier/disagg-mixed",
         NAMED,
         "sgl-fathom-pd-omenative",
-        _engine("OMENative", ANNOTATION, "pair", migration="done"),
-        _part("decoder", "MultiNode", ANNOTATION, "pair", "deprecated", migration="not-started"),
+        _engine(NATIVE, ANNOTATION, "pair", migration="done"),
+        _part("decoder", MULTI, ANNOTATION, "pair", "deprecated", migration="not-started"),
+        refused=True,
         text='engine deploymentMode="OMENative" does not match decoder deploymentMode="MultiNode"',
     ),
     # The mode resolves (a leader and a worker in decoderConfig), but without an engine nothing is made.
@@ -285,25 +272,25 @@ FRONTIER = (
         "eu-prod/frontier/decode-only",
         NAMED,
         "sgl-fathom-pd-omenative",
-        _part("decoder", "OMENative", SHAPE),
+        _part("decoder", NATIVE, SHAPE),
+        refused=True,
         text="decoder cannot be specified without engine",
     ),
     # sgl-fathom-multinode falls to the mode check. Its copy and the PD copy pass every check but aren't for automatic
     # selection: counted, not listed.
-    _row(
+    _fails(
         "eu-prod/frontier/reasoning-raw",
         NO_RUNTIME,
-        None,
-        _engine(None, None, "rejected"),
-        text="sgl-fathom-multinode (runtime engine deployment mode MultiNode does not match requested engine "
+        "sgl-fathom-multinode (runtime engine deployment mode MultiNode does not match requested engine "
         "deployment mode RawDeployment); ",
+        "rejected",
     ),
     # The runtime's annotation beats spec.deploymentMode.
     _row(
         "eu-prod/frontier/reasoning-lowmem",
         ADVICE,
         "sgl-fathom-multinode",
-        _engine("MultiNode", ANNOTATION, "overridden", "deprecated", migration="not-started"),
+        _engine(MULTI, ANNOTATION, "overridden", "deprecated", migration="not-started"),
         text="Runtime sgl-fathom-multinode does not declare support for model fathom-moe-480b (runtime "
         "sgl-fathom-multinode does not support model : runtime engine deployment mode MultiNode does not match "
         "requested engine deployment mode RawDeployment); proceeding because the runtime was named explicitly",
@@ -319,36 +306,28 @@ FRONTIER = (
         "eu-prod/frontier/aurora-gang",
         NAMED,
         "sgl-aurora-omenative",
-        _engine("OMENative", ANNOTATION, migration="done"),
+        _engine(NATIVE, ANNOTATION, migration="done"),
         may=frozenset({"silent-takeover"}),
     ),
     # The runtime's "Multinode" counts for nothing.
     _row("eu-prod/frontier/borealis-trial", AUTO, "frontier/sgl-borealis-trial", RAW, may=IGNORED),
-    _row(
+    _fails(
         "eu-prod/frontier/tuned-borealis",
         INVALID,
-        None,
-        UNRESOLVED,
-        text='inherit-from parent "sgl-tuned-profile" not found (chain so far: [sgl-orphan-tuned])',
+        'inherit-from parent "sgl-tuned-profile" not found (chain so far: [sgl-orphan-tuned])',
     ),
-    _row(
+    _fails(
         "eu-prod/frontier/code-review",
         INVALID,
-        None,
-        UNRESOLVED,
-        text="invalid model specification: modelFormat.name: model format name is required",
+        "invalid model specification: modelFormat.name: model format name is required",
     ),
-    _row(
-        "eu-prod/frontier/atlas-preview",
-        NO_RUNTIME,
-        None,
-        UNRESOLVED,
-        text="no model cache provider is configured for sharded model loading",
+    _fails(
+        "eu-prod/frontier/atlas-preview", NO_RUNTIME, "no model cache provider is configured for sharded model loading"
     ),
     _row("eu-prod/frontier/sim-engine", NAMED, "vllm-qwen3", _engine("VirtualDeployment", ANNOTATION, "impossible")),
     _row("eu-prod/frontier/partner-pool", NOT_APPLICABLE, None),
     _row("eu-prod/frontier/partner-edge", NOT_APPLICABLE, None, _engine("VirtualDeployment", "ServiceAnnotation")),
-    _row("eu-prod/frontier/imported-bot", INVALID, None),
+    _row("eu-prod/frontier/imported-bot", INVALID, None, refused=False),
 )
 
 LAB = (
@@ -359,14 +338,12 @@ LAB = (
         "us-lab/sandbox/leader-lonely",
         NAMED,
         "vllm-llama-lab",
-        _engine("MultiNode", SHAPE, "deprecated", "ignored", migration="not-started"),
+        _engine(MULTI, SHAPE, "deprecated", "ignored", migration="not-started"),
     ),
-    _row(
+    _fails(
         "us-lab/sandbox/semantic-search",
         NO_RUNTIME,
-        None,
-        UNRESOLVED,
-        text="no runtime found to support model safetensors with format safetensors in namespace sandbox",
+        "no runtime found to support model safetensors with format safetensors in namespace sandbox",
     ),
     # v1.2.2 ignores spec.runtime.kind: the namespaced runtime wins by name.
     _row("us-lab/evals/gemma-judge", NAMED, "evals/sgl-gemma", RAW),
@@ -374,13 +351,13 @@ LAB = (
         "us-lab/evals/lite-chat",
         AUTO,
         "sgl-lite-multinode",
-        _engine("MultiNode", SHAPE, "deprecated", "ignored", migration="not-started"),
+        _engine(MULTI, SHAPE, "deprecated", "ignored", migration="not-started"),
     ),
     _row(
         "us-lab/evals/lite-pinned",
         NAMED,
         "sgl-lite-multinode",
-        _engine("MultiNode", ANNOTATION, "deprecated", "ignored", migration="not-started"),
+        _engine(MULTI, ANNOTATION, "deprecated", "ignored", migration="not-started"),
     ),
     # A mode of v1.2 alone. Whether its end on v1.3 makes it deprecated is open.
     _row(
@@ -388,7 +365,7 @@ LAB = (
         NAMED,
         "vllm-ray-two-node",
         _engine("MultiNodeRayVLLM", ANNOTATION, "silent-takeover", "ignored"),
-        may=frozenset({"deprecated"}),
+        may=DEPRECATED,
     ),
 )
 
@@ -397,18 +374,20 @@ SERVICES: tuple[ExpectedService, ...] = (*ASSISTANTS, *RETRIEVAL, *CREATIVE, *FR
 
 RUNTIMES: tuple[ExpectedRuntime, ...] = (
     ExpectedRuntime("eu-prod", None, "tei-embed", conflicts=IGNORED),
-    ExpectedRuntime("eu-prod", None, "sgl-router-preview", conflicts=IGNORED),
+    ExpectedRuntime("eu-prod", None, "sgl-router-preview", conflicts=frozenset({"impossible"}), may=IGNORED),
     ExpectedRuntime("eu-prod", "frontier", "sgl-borealis-trial", conflicts=IGNORED),
     ExpectedRuntime("eu-prod", None, "sgl-mistral", chain=("sgl-mistral", "sgl-common-profile")),
     ExpectedRuntime("eu-prod", None, "sgl-vision", chain=("sgl-vision", "sgl-mistral", "sgl-common-profile")),
     ExpectedRuntime("eu-prod", None, "sgl-orphan-tuned", chain_problem="ParentNotFound"),
     ExpectedRuntime("eu-prod", None, "sgl-loop", chain_problem="InheritanceCycle"),
-    ExpectedRuntime("eu-prod", None, "sgl-fathom-multinode", lws_references=True),
-    ExpectedRuntime("eu-prod", None, "sgl-fathom-pd", lws_references=True, init_container_reference=True),
+    ExpectedRuntime("eu-prod", None, "sgl-fathom-multinode", conflicts=DEPRECATED, lws_references=True),
+    ExpectedRuntime(
+        "eu-prod", None, "sgl-fathom-pd", conflicts=DEPRECATED, lws_references=True, init_container_reference=True
+    ),
     ExpectedRuntime("eu-prod", None, "vllm-aurora-two-node", lws_references=True),
-    ExpectedRuntime("us-lab", None, "sgl-lite-multinode", lws_references=True),
+    ExpectedRuntime("us-lab", None, "sgl-lite-multinode", may=DEPRECATED, lws_references=True),
 )
-"""Runtimes that show something; no other runtime has LeaderWorkerSet references, a parent or an ignored mode."""
+"""Runtimes that show something; no other has LeaderWorkerSet references, a parent, or a mode that isn't read."""
 
 UNREADABLE: frozenset[tuple[str, str, str | None, str]] = frozenset(
     {
@@ -417,4 +396,4 @@ UNREADABLE: frozenset[tuple[str, str, str | None, str]] = frozenset(
         ("us-lab", "ServingRuntime", "sandbox", "gguf-cpu"),
     }
 )
-"""Cluster, kind, namespace and name of the objects that can't be read. The others must not suffer from it."""
+"""Cluster, kind, namespace, name of what can't be read."""
