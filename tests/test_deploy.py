@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from django.core.management import load_command_class
 
 from selection.cluster.kinds import KINDS
 from tests.apiserver.crds import BUILT_IN, CUSTOM
@@ -31,6 +32,14 @@ def test_the_roles_grant_the_kinds_that_are_read_and_no_more() -> None:
     in_the_namespace_of_ome = {(kind.group, kind.plural) for kind in KINDS if kind.namespace_scope == "ome"}
     assert rules("ClusterRole") == everywhere
     assert rules("Role") == in_the_namespace_of_ome
+
+
+def test_the_commands_of_the_containers_exist() -> None:
+    (sync,) = documents("sync.yaml")
+    (container,) = sync["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    assert container["command"][:3] == ["python", "manage.py", "sync"]
+    parsed = load_command_class("selection.faces", "sync").create_parser("manage.py", "sync")
+    assert parsed.parse_args(container["command"][3:]).in_cluster is True
 
 
 def test_the_image_has_all_that_the_server_imports() -> None:
