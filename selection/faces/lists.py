@@ -14,6 +14,7 @@ from typing import Any
 import django_filters
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, QuerySet
+from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.template.defaultfilters import pluralize
@@ -27,6 +28,9 @@ PAGE_SIZE = 50
 
 #: Parameters that say how a list is shown and not which rows it has.
 SHOWN_BY = ("sort", "group", "page", "format")
+
+
+Context = Mapping[str, Any] | Callable[["ListState"], Mapping[str, Any]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ class Listing:
         sort: the columns to sort by when the URL doesn't say, such as ``-count``.
         groups: what ``?group=`` may name.
         summary: a template above the list that counts what is filtered, updated with it.
+        fields: how many filters are always in sight; the rest open on demand.
     """
 
     name: str
@@ -81,6 +86,7 @@ class Listing:
     sort: str
     groups: Mapping[str, Group] = field(default_factory=dict)
     summary: str = ""
+    fields: int = 5
 
     @property
     def region(self) -> str:
@@ -134,6 +140,11 @@ class Block:
     rows: list[Any]
     count: int | None = None
     begun: bool = False
+
+    @property
+    def label(self) -> str:
+        """The group in words."""
+        return " / ".join(str(part) for part in self.key if part)
 
 
 class ListState:
@@ -218,6 +229,18 @@ class ListState:
         shown = f"{self.count} of {self.total}" if self.chips else f"{self.count}"
         page = f", page {self.page.number} of {self.page.paginator.num_pages}" if self.page.has_other_pages() else ""
         return f"{shown} {noun}{page}"
+
+    @property
+    def pages(self) -> list[int | str]:
+        """The numbers of the pages, with ``…`` where some are left out."""
+        paginator = self.page.paginator
+        return list(paginator.get_elided_page_range(self.page.number, on_each_side=2, on_ends=1))
+
+    @cached_property
+    def fields(self) -> tuple[list[BoundField], list[BoundField], bool]:
+        """The filters always in sight, the others, and whether one of the others is in use."""
+        bound, seen = list(self.form), self.listing.fields
+        return bound[:seen], bound[seen:], any(self.query.get(field.name) for field in bound[seen:])
 
     @cached_property
     def headings(self) -> list[Heading]:
@@ -315,21 +338,26 @@ def list_state(request: HttpRequest, listing: Listing, queryset: QuerySet[Any]) 
     return ListState(request, listing, queryset)
 
 
-def respond(
-    request: HttpRequest, state: ListState, template: str, context: Mapping[str, Any] | None = None
-) -> HttpResponseBase:
+def respond(request: HttpRequest, state: ListState, template: str, context: Context = None) -> HttpResponseBase:
     """Answer with the page, its list alone for htmx, or an export.
 
-    ``template`` and the summary find the state as ``list``; the page includes ``lists/filters.html`` and
-    ``lists/list.html`` where it wants them. An export of a list with a filter that can't be read is refused
-    with status 400: everything would be the wrong answer.
+    The page, and the summary of the listing, find the state as ``list``; the page includes
+    ``lists/filters.html`` and ``lists/list.html`` where it wants them. An export of a list with a filter that
+    can't be read is refused with status 400: everything would be the wrong answer.
+
+    Args:
+        request: what was asked.
+        state: the list, from :func:`list_state`.
+        template: the whole page.
+        context: what the templates need besides, or a function of the state that an export doesn't call.
     """
     form = request.GET.get("format", "")
     if form in EXPORTS:
         if not state.valid:
             return refused(state.form.errors)
         return export(form, state.listing.name, state.exported_keys, state.exported())
-    values = {**(context or {}), "list": state}
+    more = context(state) if callable(context) else context or {}
+    values = {**more, "list": state}
     if request.headers.get("HX-Request") == "true" and request.headers.get("HX-Target") == state.listing.region:
         response: HttpResponse = render(request, "lists/partial.html", values)
         response.headers["HX-Push-Url"] = state.address
@@ -340,11 +368,7 @@ def respond(
 
 
 def show_list(
-    request: HttpRequest,
-    listing: Listing,
-    queryset: QuerySet[Any],
-    template: str,
-    context: Mapping[str, Any] | None = None,
+    request: HttpRequest, listing: Listing, queryset: QuerySet[Any], template: str, context: Context = None
 ) -> HttpResponseBase:
-    """A page that is one list and nothing that depends on its rows."""
+    """A page that is one list: :func:`respond` with the rows of ``queryset``."""
     return respond(request, list_state(request, listing, queryset), template, context)

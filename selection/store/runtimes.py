@@ -1,0 +1,39 @@
+"""Reads runtimes: the rows of their list, one runtime, and the services that get it."""
+
+from __future__ import annotations
+
+from django.db.models import F, QuerySet
+
+from .models import RuntimeResult, ServiceResult
+
+__all__ = ["children_named", "find_runtime_row", "runtime_rows", "services_of_runtime"]
+
+
+def runtime_rows() -> QuerySet[RuntimeResult]:
+    """Every runtime with its cluster. ``services`` is how many get it, by selection or by name."""
+    return RuntimeResult.objects.select_related("cluster").annotate(services=F("selected_by") + F("named_by"))
+
+
+def find_runtime_row(cluster: str, namespace: str, name: str) -> RuntimeResult:
+    """The runtime of that name; ``namespace`` is ``""`` for a ClusterServingRuntime.
+
+    Raises:
+        RuntimeResult.DoesNotExist: there is none.
+    """
+    kind = "ServingRuntime" if namespace else "ClusterServingRuntime"
+    return runtime_rows().get(cluster__name=cluster, kind=kind, namespace=namespace, name=name)
+
+
+def services_of_runtime(runtime: RuntimeResult) -> QuerySet[ServiceResult]:
+    """The services that get it, selected or named."""
+    return ServiceResult.objects.select_related("cluster").filter(
+        cluster=runtime.cluster_id,
+        selected_kind=runtime.kind,
+        selected_namespace=runtime.namespace,
+        selected_name=runtime.name,
+    )
+
+
+def children_named(runtime: RuntimeResult) -> QuerySet[RuntimeResult]:
+    """The runtimes that name it, or a namesake in another scope, as their parent."""
+    return RuntimeResult.objects.filter(cluster=runtime.cluster_id, parent=runtime.name)
