@@ -11,7 +11,7 @@ from typing import Any
 
 from .admission import admit_service
 from .conflicts import Scene, component_conflicts
-from .explanation import Candidate, ComponentModes, Explanation
+from .explanation import ComponentModes, Explanation
 from .fleet import Fleet, Judged
 from .migration import migration_state
 from .modes import COMPONENTS, MODE_ANNOTATION, OME_NATIVE, VIRTUAL_DEPLOYMENT, Declared, requested_mode, runtime_mode
@@ -19,15 +19,14 @@ from .named import NOT_FOUND, Named, judge_named
 from .objects import Model, ObjectRef, Problem, Runtime, Service
 from .parsing import parse_runtime_spec
 from .reading import Unreadable
-from .references import find_references
-from .selection import Question, Verdict, model_error, no_runtime_text, question_of
+from .selection import Question, model_error, no_runtime_text, question_of
 
 __all__ = ["explain_model", "explain_service", "explain_services"]
 
 _PAUSING_DRIFT = frozenset({"RevisionMismatch", "RevisionMissing", "RuntimeMismatch"})
 
 
-NOTHING_JUDGED = Judged((), ())
+NOTHING_JUDGED = Judged()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,7 @@ def explain_service(fleet: Fleet, namespace: str, name: str) -> Explanation:
         message=answer.message,
         event=answer.event,
         event_reason=answer.event_reason,
-        candidates=_candidates(answer.judged),
+        candidates=answer.judged.candidates,
         modes=_modes(fleet, service, answer, rendered),
         admission=admit_service(fleet, service, answer.model, answer.named, answer.question),
         problems=answer.problems + _candidate_problems(fleet, namespace),
@@ -114,22 +113,11 @@ def explain_model(fleet: Fleet, namespace: str, name: str) -> Explanation:
         outcome="auto-selected" if chosen else "no-runtime",
         selected=chosen,
         message=None if chosen else no_runtime_text(question, namespace, judged.verdicts),
-        candidates=_candidates(judged),
+        candidates=judged.candidates,
         problems=problems,
         ome_version=version,
         model=found,
     )
-
-
-def _candidates(judged: Judged) -> tuple[Candidate, ...]:
-    first = [Candidate(verdict, place) for place, verdict in enumerate(judged.ranked, start=1)]
-    rest = [Candidate(verdict, None) for verdict in judged.verdicts if not verdict.qualified]
-    return tuple(first + sorted(rest, key=_listing_order))
-
-
-def _listing_order(candidate: Candidate) -> tuple[bool, str]:
-    runtime = candidate.verdict.runtime
-    return runtime.cluster_scoped, runtime.ref.name
 
 
 def _candidate_problems(fleet: Fleet, namespace: str) -> tuple[Problem, ...]:
@@ -262,7 +250,10 @@ def _modes(fleet: Fleet, service: Service, answer: _Answer, rendered: Runtime | 
             migration=None
             if component == "router" or service.replica_refs
             else migration_state(
-                running, own, pinned=_paused(service), uses_leader_worker_set=_refers(rendered, component)
+                running,
+                own,
+                pinned=_paused(service),
+                uses_leader_worker_set=rendered is not None and fleet.uses_leader_worker_set(rendered, component),
             ),
         )
     return modes
@@ -273,12 +264,6 @@ def _paused(service: Service) -> bool:
     status, reason = service.conditions.get("RuntimeDrifted", ("", ""))
     pinned = service.runtime is not None and service.runtime.pinned
     return pinned or (status == "True" and reason in _PAUSING_DRIFT)
-
-
-def _refers(runtime: Runtime | None, component: str) -> bool:
-    """Whether what the component is rendered from refers to LeaderWorkerSet's variables or labels."""
-    config = runtime.spec.get(f"{component}Config") if runtime else None
-    return isinstance(config, Mapping) and bool(find_references(config))
 
 
 def _notes(fleet: Fleet, service: Service, answer: _Answer) -> dict[str, Any]:
@@ -299,12 +284,3 @@ def _notes(fleet: Fleet, service: Service, answer: _Answer) -> dict[str, Any]:
                 f"Failed to get accelerator class for {name}: accelerator class {wanted} not found at cluster scope"
             )
     return notes
-
-
-def first_reasons(verdicts: tuple[Verdict, ...]) -> dict[str, int]:
-    """How many candidates each check removed, by the code of the first one failed."""
-    counts: dict[str, int] = {}
-    for verdict in verdicts:
-        if verdict.failures:
-            counts[verdict.failures[0].code] = counts.get(verdict.failures[0].code, 0) + 1
-    return counts

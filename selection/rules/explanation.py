@@ -6,65 +6,23 @@ contract of ``manage.py explain -o json``, described in ``docs/explain.md``.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from .admission import Admission
+from .candidates import Candidate
 from .conflicts import Conflict
 from .modes import Declared
 from .named import Named
 from .objects import Model, ObjectRef, Problem, Runtime, Service, Workload
-from .selection import Failure, Verdict
 
-__all__ = ["OUTCOMES", "Candidate", "ComponentModes", "Explanation"]
+__all__ = ["OUTCOMES", "ComponentModes", "Explanation"]
 
 OUTCOMES = ("auto-selected", "named", "named-with-advice", "no-runtime", "not-applicable", "invalid")
 
 
 NOT_ASKED = Admission()
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One candidate's verdict with its place in the ranking (1 is selected), None when it doesn't qualify."""
-
-    verdict: Verdict
-    rank: int | None
-
-    @property
-    def reason(self) -> Failure | None:
-        """OME's reason: the first check it fails."""
-        return self.verdict.failures[0] if self.verdict.failures else None
-
-    @property
-    def also(self) -> tuple[Failure, ...]:
-        """Every further check it fails, judged as if the earlier ones had passed."""
-        return self.verdict.failures[1:]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The candidate as JSON. ``arithmetic`` is the entry that set the score."""
-        verdict, reason = self.verdict, self.reason
-        scored = verdict.compatible
-        return {
-            **verdict.runtime.ref.to_dict(),
-            "scope": verdict.runtime.scope,
-            "compatible": verdict.qualified,
-            "rank": self.rank,
-            "priority": verdict.priority,
-            "weight": verdict.weight,
-            "score": (verdict.score.score if verdict.score else 0) if scored else None,
-            "size_distance": _finite(verdict.distance) if scored else None,
-            "code": reason.code if reason else None,
-            "reason": reason.reason if reason else None,
-            "also": [{"code": failure.code, "reason": failure.reason} for failure in self.also],
-            "arithmetic": verdict.score.to_dict() if verdict.score and scored else None,
-        }
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
 
 
 @dataclass(frozen=True, slots=True)

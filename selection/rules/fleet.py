@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .candidates import Candidate, listed
 from .inheritance import Chain, RuntimeKey, effective_spec, resolve_chain
-from .merge import WrongType
+from .merge import WrongType, normalised_spec
 from .objects import Model, ObjectRef, Problem, Runtime, Service, Workload
 from .parsing import (
     parse_accelerator_class,
@@ -23,6 +24,7 @@ from .parsing import (
     ref_of,
 )
 from .reading import Unreadable
+from .references import find_references
 from .selection import Question, Verdict, judge, rank
 from .semantics import V1_3, Semantics
 
@@ -47,10 +49,11 @@ class Effective:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Every candidate's verdict for one question in one namespace, and the qualified ones in rank order."""
+    """Every candidate's verdict for one question in one namespace, the qualified ones in rank order, and the listing."""
 
-    verdicts: tuple[Verdict, ...]
-    ranked: tuple[Verdict, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    ranked: tuple[Verdict, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
 
 
 @dataclass(slots=True)
@@ -68,6 +71,7 @@ class Fleet:
     _candidates: dict[str, tuple[Runtime, ...]] = field(default_factory=dict)
     _judged: dict[tuple[Question, str], Judged] = field(default_factory=dict)
     _effective: dict[ObjectRef, Effective] = field(default_factory=dict)
+    _references: dict[tuple[int, str], tuple[Runtime, bool]] = field(default_factory=dict)
 
     def candidates(self, namespace: str) -> tuple[Runtime, ...]:
         """Every runtime that a service in this namespace could get: its own and the cluster's, by name."""
@@ -82,7 +86,8 @@ class Fleet:
         key = (question, namespace)
         if key not in self._judged:
             verdicts = tuple(judge(question, runtime) for runtime in self.candidates(namespace))
-            self._judged[key] = Judged(verdicts, tuple(rank(verdicts)))
+            ranked = tuple(rank(verdicts))
+            self._judged[key] = Judged(verdicts, ranked, listed(verdicts, ranked))
         return self._judged[key]
 
     def find_model(self, namespace: str, name: str) -> Model | Problem | None:
@@ -118,6 +123,15 @@ class Fleet:
             if len(members := self.effective(other).chain.members) > 1 and members[-2] == _key(runtime.ref)
         ]
 
+    def uses_leader_worker_set(self, runtime: Runtime, component: str) -> bool:
+        """Whether a component rendered from this runtime refers to LeaderWorkerSet's variables or labels."""
+        key = (id(runtime), component)
+        if key not in self._references:
+            config = runtime.spec.get(f"{component}Config")
+            # The runtime is kept beside the answer, so that its identity isn't given to another one.
+            self._references[key] = (runtime, isinstance(config, Mapping) and bool(find_references(config)))
+        return self._references[key][1]
+
     def _resolve(self, runtime: Runtime) -> Effective:
         start = _key(runtime.ref)
         if not self.semantics.inherits:
@@ -150,7 +164,7 @@ def read_fleet(manifests: Iterable[Mapping[str, Any]], semantics: Semantics = V1
     for manifest in manifests:
         try:
             _add(fleet, manifest)
-        except Unreadable as error:
+        except (Unreadable, WrongType) as error:
             ref = ref_of(manifest)
             fleet.problems[ref] = Problem(ref, error.path, error.message)
     return fleet
@@ -163,6 +177,7 @@ def _add(fleet: Fleet, manifest: Mapping[str, Any]) -> None:
         fleet.services[(service.ref.namespace, service.ref.name)] = service
     elif kind in _RUNTIMES:
         runtime = parse_runtime(manifest)
+        normalised_spec(runtime.spec)  # every field of it, also those that decide nothing here
         fleet.runtimes[(runtime.ref.namespace, runtime.ref.name)] = runtime
     elif kind in _MODELS:
         model = parse_model(manifest)

@@ -8,8 +8,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from selection.faces.cli.output import as_json, as_yaml, cell, table
 from selection.faces.cli.sources import Source, add_source_arguments, near, open_sources, service_name
+from selection.rules.candidates import Candidate
 from selection.rules.explain import explain_model, explain_service
-from selection.rules.explanation import Candidate, Explanation
+from selection.rules.explanation import Explanation
 from selection.rules.objects import ObjectRef, Problem
 
 __all__ = ["Command"]
