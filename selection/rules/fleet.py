@@ -49,7 +49,7 @@ class Effective:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Every candidate's verdict for one question in one namespace, the qualified ones in rank order, and the listing."""
+    """The verdict on every candidate of one question in one namespace, the qualified ones ranked, and the listing."""
 
     verdicts: tuple[Verdict, ...] = ()
     ranked: tuple[Verdict, ...] = ()
