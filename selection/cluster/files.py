@@ -1,0 +1,351 @@
+"""Manifests from files, folders and standard input, as ``kubectl apply -f`` takes them.
+
+Objects of kinds that aren't read are passed over and counted. What looks like an OME object and can't be used
+is a problem that names its place; it never hides the others.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import IO, Any
+
+from selection.cluster.documents import decode, read_documents
+from selection.cluster.errors import SourceError
+from selection.cluster.kinds import KINDS, Kind, KindListing
+from selection.cluster.objects import strip_noise
+from selection.cluster.yamltext import DocumentError, Limits, ParsedDocument
+
+__all__ = ["Documents", "SourceObject", "SourceProblem", "listings", "read_paths"]
+
+STDIN = "-"
+SUFFIXES = {".yaml", ".yml", ".json"}
+MOST_PROBLEMS = 1000
+"""In one file; a list of more helps nobody."""
+BY_KIND = {kind.kind: kind for kind in KINDS}
+OME_GROUP = "ome.io"
+# Kubernetes API conventions: object names. Dots only where labels are joined to a subdomain.
+SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceObject:
+    """One object and where it stands: path (``-`` for standard input), document counted from 1, line from 1.
+
+    ``item`` is its place in a ``List``, counted from 1; None outside of lists.
+    """
+
+    manifest: dict[str, Any]
+    kind: Kind
+    path: str
+    document: int
+    line: int
+    item: int | None = None
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """Kind, namespace ("" for cluster-scoped kinds) and name."""
+        metadata = self.manifest["metadata"]
+        return self.kind.kind, metadata.get("namespace", ""), metadata["name"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceProblem:
+    """Something that can't be used, and where; ``str()`` is one line in the form that editors understand."""
+
+    path: str
+    message: str
+    document: int | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
+        return f"{place}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """What was found: the objects in order, each identity once; the problems; and how much was looked at.
+
+    ``ignored`` counts the documents (and items of lists) of kinds that aren't read, ``files`` the sources read.
+    """
+
+    objects: tuple[SourceObject, ...] = ()
+    problems: tuple[SourceProblem, ...] = ()
+    ignored: int = 0
+    files: int = 0
+
+
+def read_paths(
+    paths: Sequence[str | Path],
+    stdin: IO[bytes] | None = None,
+    *,
+    namespace: str = "default",
+    limits: Limits | None = None,
+) -> Documents:
+    """Read manifests from files, folders (with all below them) and ``-`` for ``stdin``.
+
+    In folders the files ``*.yaml``, ``*.yml`` and ``*.json`` are read, sorted; hidden ones are passed over. A
+    namespaced object without a namespace gets ``namespace``, as ``kubectl apply --namespace`` gives it. Of two
+    objects of one identity the first is kept.
+
+    Raises:
+        SourceError: a path that was named isn't there or can't be read at all.
+    """
+    reader = _Reader(namespace, limits or Limits())
+    for path in paths:
+        try:
+            if str(path) != STDIN:
+                reader.read_named(Path(path))
+            elif stdin is None:
+                raise SourceError("- was given, but there is no standard input to read")
+            else:
+                reader.read(STDIN, stdin)
+        except OSError as error:
+            if isinstance(error, SourceError):
+                raise
+            raise SourceError(f"{_shown(path)}: {_why(error)}") from None
+        except ValueError:  # a NUL in the path
+            raise SourceError(f"{_shown(path)!r} is not a path") from None
+    return Documents(tuple(reader.objects), tuple(reader.problems), reader.ignored, reader.files)
+
+
+def listings(documents: Documents) -> list[KindListing]:
+    """Return the objects as a cluster would have listed them: every kind complete, also the ones without objects."""
+    found: dict[Kind, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
+    for each in documents.objects:
+        found[each.kind].append(each.manifest)
+    return [KindListing(kind, "complete", objects=objects) for kind, objects in found.items()]
+
+
+@dataclass(slots=True)
+class _Reader:
+    namespace: str
+    limits: Limits
+    objects: list[SourceObject] = field(default_factory=list)
+    problems: list[SourceProblem] = field(default_factory=list)
+    places: dict[tuple[str, str, str], SourceObject] = field(default_factory=dict)
+    seen: set[tuple[int, int]] = field(default_factory=set)
+    ignored: int = 0
+    files: int = 0
+
+    def read_named(self, path: Path) -> None:
+        """Read what a person named: a file of any name, or a folder.
+
+        Raises:
+            OSError: it can't be read.
+        """
+        status = path.stat()
+        if not stat.S_ISDIR(status.st_mode):
+            if self._is_new(status):
+                with path.open("rb") as file:
+                    self.read(_shown(path), file)
+            return
+        os.scandir(path).close()
+        for found in self._walk(path):
+            try:
+                status = found.stat()
+                if not stat.S_ISREG(status.st_mode):
+                    self.problems.append(SourceProblem(_shown(found), "not a regular file"))
+                elif self._is_new(status):
+                    with found.open("rb") as file:
+                        self.read(_shown(found), file)
+            except OSError as error:
+                self.problems.append(SourceProblem(_shown(found), _why(error)))
+
+    def _is_new(self, status: os.stat_result) -> bool:
+        """Tell whether a file or folder is met for the first time: links may lead to one twice, or in a circle."""
+        identity = (status.st_dev, status.st_ino)
+        new = identity not in self.seen
+        self.seen.add(identity)
+        return new
+
+    def _walk(self, folder: Path) -> Iterator[Path]:
+        """Yield the files below a folder that may hold manifests, sorted."""
+        try:
+            entries = sorted(folder.iterdir()) if self._is_new(folder.stat()) else []
+        except OSError as error:
+            self.problems.append(SourceProblem(_shown(folder), _why(error)))
+            return
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if os.path.isdir(entry):  # noqa: PTH112 - Path.is_dir() raises where a link leads to a closed folder
+                yield from self._walk(entry)
+            elif entry.suffix.lower() in SUFFIXES:
+                yield entry
+
+    def read(self, path: str, file: IO[bytes]) -> None:
+        """Read one source to its end."""
+        self.files += 1
+        data = file.read(self.limits.file_bytes + 1)
+        if len(data) > self.limits.file_bytes:
+            size = f"{self.limits.file_bytes:,} bytes"
+            self.problems.append(SourceProblem(path, f"larger than {size}: not read"))
+            return
+        number, most = 0, len(self.problems) + MOST_PROBLEMS
+        try:
+            for document in read_documents(decode(data), self.limits, json_only=path.lower().endswith(".json")):
+                number += 1
+                if isinstance(document, DocumentError):
+                    self._problem(path, number, document)
+                else:
+                    self._document(path, number, document)
+                if len(self.problems) > most:
+                    message = f"more than {MOST_PROBLEMS} problems: the rest of it is not read"
+                    self.problems.append(SourceProblem(path, message))
+                    return
+        except DocumentError as error:
+            self._problem(path, None, error)
+
+    def _problem(self, path: str, document: int | None, error: DocumentError) -> None:
+        self.problems.append(SourceProblem(path, str(error), document, error.line, error.column))
+
+    def _document(self, path: str, number: int, document: ParsedDocument) -> None:
+        value = document.value
+        if value is None:
+            return
+        place = _Place(path, number, document.line)
+        if not _is_list(value):
+            self._object(value, place)
+            return
+        items = value["items"]
+        if not isinstance(items, list):
+            if items is not None:
+                self.problems.append(place.problem("items is not a list"))
+            return
+        of = str(value["kind"]).removesuffix("List")
+        for index, item in enumerate(items, 1):
+            line = document.item_lines[index - 1] if index <= len(document.item_lines) else document.line
+            if of and isinstance(item, dict):
+                item.setdefault("apiVersion", value.get("apiVersion"))
+                item.setdefault("kind", of)
+            self._object(item, _Place(path, number, line, index))
+
+    def _object(self, manifest: Any, place: _Place) -> None:
+        if _is_list(manifest) and isinstance(manifest["items"], list):
+            for item in manifest["items"]:
+                self._object(item, place)
+            return
+        try:
+            kind = _kind_of(manifest)
+            if kind is None or not kind.wants(manifest):
+                self.ignored += 1
+                return
+            self._settle(manifest, kind)
+        except _Unusable as unusable:
+            self.problems.append(place.problem(str(unusable)))
+            return
+        found = SourceObject(strip_noise(manifest), kind, place.path, place.document, place.line, place.item)
+        first = self.places.setdefault(found.identity, found)
+        if first is not found:
+            _, within, name = found.identity
+            shown = f"{kind.kind} {within}/{name}" if within else f"{kind.kind} {name}"
+            self.problems.append(place.problem(f"{shown} is already in {first.path}:{first.line}; that one is kept"))
+            return
+        self.objects.append(found)
+
+    def _settle(self, manifest: dict[str, Any], kind: Kind) -> None:
+        """Check what makes an object's identity, and complete it as the API server would."""
+        metadata = manifest.get("metadata")
+        if not isinstance(metadata, dict):
+            raise _Unusable(f"{kind.kind} without metadata" if metadata is None else "metadata is not an object")
+        name = metadata.get("name")
+        if not isinstance(name, str) or not name:
+            raise _Unusable(f"{kind.kind} without metadata.name" if not name else "metadata.name is not a string")
+        if len(name) > 253 or not SUBDOMAIN.fullmatch(name):
+            raise _Unusable(f"metadata.name {name[:80]!r} is not a name that Kubernetes takes")
+        if not kind.namespaced:
+            metadata.pop("namespace", None)
+            return
+        namespace = metadata.get("namespace")
+        if namespace is None or namespace == "":
+            metadata["namespace"] = self.namespace
+        elif not isinstance(namespace, str):
+            raise _Unusable("metadata.namespace is not a string")
+        elif len(namespace) > 63 or not LABEL.fullmatch(namespace):
+            raise _Unusable(f"metadata.namespace {namespace[:80]!r} is not a name that Kubernetes takes")
+
+
+class _Unusable(ValueError):
+    """An object that would matter and can't be used; says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    path: str
+    document: int
+    line: int
+    item: int | None = None
+
+    def problem(self, message: str) -> SourceProblem:
+        return SourceProblem(self.path, message, self.document, self.line)
+
+
+def _is_list(value: Any) -> bool:
+    """Kubernetes API conventions: the name of a list kind ends with List, and it has ``items``."""
+    return isinstance(value, dict) and "items" in value and str(value.get("kind")).endswith("List")
+
+
+def _kind_of(manifest: Any) -> Kind | None:
+    """Return the kind of an object, None when it isn't one that is read.
+
+    Raises:
+        _Unusable: it isn't an object at all, or looks like an OME object but doesn't say properly of which kind.
+    """
+    if not isinstance(manifest, dict):
+        raise _Unusable(f"not an object but {_type_name(manifest)}")
+    api_version, name = manifest.get("apiVersion"), manifest.get("kind")
+    if not isinstance(api_version, str) or not isinstance(name, str):
+        _require_type(manifest, api_version, name)
+        return None
+    group, _, version = api_version.rpartition("/")
+    kind = BY_KIND.get(name)
+    if kind is not None and kind.group == group:
+        if kind.version != version:
+            raise _Unusable(f"{name} of {api_version} is not read, only of {kind.api_version}")
+        return kind
+    if group == OME_GROUP:
+        ours = [each.kind for each in KINDS if each.group == OME_GROUP]
+        near = get_close_matches(name, ours, n=1, cutoff=0.85)
+        if near:
+            raise _Unusable(f"{group} has no kind {name[:80]!r}; did you mean {near[0]}?")
+    return None
+
+
+def _require_type(manifest: dict[str, Any], api_version: Any, name: Any) -> None:
+    """Pass over what isn't a Kubernetes object; say so when it looks like one that matters."""
+    of_ome = isinstance(api_version, str) and api_version.startswith(f"{OME_GROUP}/")
+    shaped = isinstance(manifest.get("spec"), dict) and isinstance(manifest.get("metadata"), dict)
+    if not (of_ome or shaped or (isinstance(name, str) and name in BY_KIND)):
+        return
+    wrong = [
+        f"{key} is {'missing' if value is None else 'not a string'}"
+        for key, value in (("apiVersion", api_version), ("kind", name))
+        if not isinstance(value, str)
+    ]
+    raise _Unusable(" and ".join(wrong))
+
+
+def _type_name(value: Any) -> str:
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, str):
+        return "a string"
+    return "true or false" if isinstance(value, bool) else "null" if value is None else "a number"
+
+
+def _shown(path: str | Path) -> str:
+    """A path that can be printed, whatever bytes the file system holds."""
+    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()
