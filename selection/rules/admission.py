@@ -147,7 +147,7 @@ def _strategy_warnings(service: Service) -> Iterator[str]:
 
 
 def _references(service: Service) -> Iterator[str]:
-    referenced = service.replica_refs and "engine" in service.components
+    referenced = service.replica_refs and "engine" in service.replica_refs | set(service.components)
     if not service.model_name and not service.named_runtime and not referenced:
         yield "at least one of spec.model or spec.runtime must be set"
     runtime = service.runtime

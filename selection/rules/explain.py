@@ -270,7 +270,7 @@ def _notes(fleet: Fleet, service: Service, answer: _Answer) -> dict[str, Any]:
     """Facts that decide nothing in selection and that a person should know."""
     notes: dict[str, Any] = {}
     model = answer.model
-    if "engine" not in service.components:
+    if "engine" not in service.replica_refs | set(service.components):
         notes["noEngine"] = "engine component is required"
     if model is not None and service.model_kind not in {None, model.ref.kind}:
         notes["modelKind"] = {"written": service.model_kind, "found": model.ref.kind}

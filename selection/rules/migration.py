@@ -35,15 +35,15 @@ def migration_state(
     'at-risk'
     """
     kinds = {workload.ref.kind for workload in workloads}
-    if running.mode in {MULTI_NODE, "MultiNodeRayVLLM"}:
+    if running.mode == MULTI_NODE:
         return "not-started"
     if running.mode != OME_NATIVE:
         return "cleanup-due" if "LeaderWorkerSet" in kinds else None
+    if pinned and kinds == {"LeaderWorkerSet"}:
+        return "waiting-on-pin"  # nothing moves until the pin does, whatever the old revision refers to
     if uses_leader_worker_set:
         return "at-risk"
     if "LeaderWorkerSet" in kinds:
-        if "InferenceReplica" not in kinds and pinned:
-            return "waiting-on-pin"
         if running.source == "LeaderWorkerShape":
             return "moved-by-upgrade"
         return "cleanup-due" if "InferenceReplica" in kinds else "not-started"

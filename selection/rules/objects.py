@@ -196,7 +196,11 @@ class RolloutGroup:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """An InferenceService. ``components`` holds the declared ones in the order engine, decoder, router."""
+    """An InferenceService.
+
+    ``components`` holds the declared ones in the order engine, decoder, router; ``replica_refs`` the names of
+    those whose InferenceReplicas it only refers to.
+    """
 
     ref: ObjectRef
     annotations: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -206,7 +210,7 @@ class Service:
     deployment_mode: str | None = None
     accelerator_class: str | None = None
     components: Mapping[str, Component] = field(default_factory=dict, hash=False)
-    replica_refs: bool = False
+    replica_refs: frozenset[str] = frozenset()
     rollout_groups: tuple[RolloutGroup, ...] = ()
     pinned_revision: str = ""
     conditions: Mapping[str, tuple[str, str]] = field(default_factory=dict, hash=False)

@@ -215,7 +215,7 @@ def parse_service(manifest: Mapping[str, Any]) -> Service:
         deployment_mode=spec.text("deploymentMode"),
         accelerator_class=selector.text("acceleratorClass") if selector else None,
         components=components,
-        replica_refs=_has_replica_refs(spec),
+        replica_refs=_replica_refs(spec),
         rollout_groups=tuple(RolloutGroup(_group_components(group)) for group in rollout.nodes("groups"))
         if rollout
         else (),
@@ -240,12 +240,17 @@ def _runtime_ref(node: Node) -> RuntimeRef:
     )
 
 
-def _has_replica_refs(spec: Node) -> bool:
-    """Whether ``spec.replicaRefs`` names anything; its items are objects, or a map of components to them."""
+def _replica_refs(spec: Node) -> frozenset[str]:
+    """The components for which ``spec.replicaRefs`` names replicas: a map of components to names.
+
+    A list is read too; its items say their component, or are taken for the engine's.
+    """
     found = spec.value.get("replicaRefs")
-    if found is not None and not isinstance(found, (list, Mapping)):
-        raise Unreadable(spec.at("replicaRefs"), "expected a list")
-    return bool(found)
+    if isinstance(found, list):
+        named = [item.get("component") if isinstance(item, Mapping) else None for item in found]
+        return frozenset(name if isinstance(name, str) else "engine" for name in named)
+    references = spec.node("replicaRefs")
+    return frozenset(str(name) for name, value in references.value.items() if value) if references else frozenset()
 
 
 def _group_components(group: Node) -> tuple[str, ...]:
