@@ -137,8 +137,9 @@ ASSISTANTS = (
     _fails(
         "eu-prod/assistants/voice-notes",
         NO_RUNTIME,
-        "sgl-llama-small (model format 'mt:safetensors:1.0.0:WhisperForConditionalGeneration:transformers:4.41.0' not in "
-        "supported formats: architecture mismatch (model=WhisperForConditionalGeneration, runtime=LlamaForCausalLM))",
+        "sgl-llama-small (model format 'mt:safetensors:1.0.0:WhisperForConditionalGeneration:transformers:4.41.0' "
+        "not in supported formats: architecture mismatch (model=WhisperForConditionalGeneration, "
+        "runtime=LlamaForCausalLM))",
     ),
 )
 
@@ -309,7 +310,6 @@ FRONTIER = (
         _engine(NATIVE, ANNOTATION, migration="done"),
         may=frozenset({"silent-takeover"}),
     ),
-    # The runtime's "Multinode" counts for nothing.
     _row("eu-prod/frontier/borealis-trial", AUTO, "frontier/sgl-borealis-trial", RAW, may=IGNORED),
     _fails(
         "eu-prod/frontier/tuned-borealis",
