@@ -29,6 +29,7 @@ from selection.store.models import (
 )
 
 __all__ = [
+    "MODES",
     "NONE",
     "ConflictFilter",
     "KindFilter",
@@ -42,7 +43,7 @@ __all__ = [
 #: The value of a filter that asks for rows where nothing is written.
 NONE = "none"
 
-#: Every mode of every release that is known, in alphabetical order.
+#: Every mode of every release that is known.
 MODES = tuple(sorted({mode for semantics in VERSIONS.values() for mode in semantics.modes}))
 YES_NO = (("true", "yes"), ("false", "no"))
 SCOPES = (("cluster", "cluster"), ("namespaced", "namespaced"))

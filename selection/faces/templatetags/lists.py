@@ -6,6 +6,7 @@ from typing import Any
 
 from django import template
 
+from selection.faces.filters import NONE
 from selection.faces.lists import ListState
 
 __all__ = ["register"]
@@ -17,3 +18,10 @@ register = template.Library()
 def list_query(state: ListState, **changes: Any) -> str:
     """The list's query string with some parameters changed: ``{% list_query list sort="-name" %}``."""
     return state.query_string({name: str(value) for name, value in changes.items()})
+
+
+@register.simple_tag
+def matrix_query(state: ListState, cell: Any) -> str:
+    """The query string of a cell of the mode matrix: conflicts of services with these two modes."""
+    changes = {"requested": cell.requested or NONE, "declared": cell.declared or NONE, "about": "services"}
+    return state.query_string(changes)

@@ -1,0 +1,63 @@
+"""Mode conflicts: which asked-for modes meet which declared ones, and every conflict with what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.views.decorators.http import require_GET
+
+from selection.faces.filters import MODES, ConflictFilter
+from selection.faces.lists import Column, Group, Listing, ListState, show_list
+from selection.faces.words import word
+from selection.store.conflicts import conflict_counts, conflict_rows, mode_matrix
+
+__all__ = ["CONFLICTS", "conflicts"]
+
+CONFLICTS = Listing(
+    name="conflicts",
+    noun="conflict",
+    filters=ConflictFilter,
+    columns=(
+        Column("code", "Kind", ("severity",), "code"),
+        Column("cluster", "", value="cluster.name"),
+        Column("service", "Service", ("cluster__name", "namespace", "service"), "service"),
+        Column("namespace", "", value="namespace"),
+        Column("component", "Component", ("component",), "component"),
+        Column("what", "What happens, and what to do"),
+        Column("runtime", "Runtime", ("runtime_name", "runtime_namespace"), "runtime_name"),
+        Column("runtime_kind", "", value="runtime_kind"),
+        Column("runtime_namespace", "", value="runtime_namespace"),
+        Column("requested", "", value="requested"),
+        Column("declared", "", value="declared"),
+        Column("running", "", value="running"),
+        Column("facts", "", value="facts"),
+    ),
+    row="conflicts/row.html",
+    empty="conflicts/empty.html",
+    sort="code",
+    groups={
+        "code": Group("kind", ("code",)),
+        "runtime": Group("runtime", ("runtime_namespace", "runtime_name")),
+        "namespace": Group("namespace", ("namespace",)),
+        "component": Group("component", ("component",)),
+    },
+    summary="conflicts/summary.html",
+)
+
+
+@require_GET
+def conflicts(request: HttpRequest) -> HttpResponseBase:
+    """The page of mode conflicts, ``/conflicts/``."""
+    return show_list(request, CONFLICTS, conflict_rows(), "conflicts/page.html", _summary)
+
+
+def _summary(state: ListState) -> dict[str, Any]:
+    """The matrix, and the count of each kind; each counts what the other filters leave."""
+    counts = conflict_counts(state.narrowed_without("code"))
+    asked = state.query.get("code", "")
+    return {
+        "matrix": mode_matrix(state.narrowed_without("requested", "declared", "about"), MODES),
+        "kinds": [(code, word("conflict", code), count, code == asked) for code, count in counts],
+        "all_kinds": sum(count for _, count in counts),
+    }
