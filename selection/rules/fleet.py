@@ -16,6 +16,7 @@ from .merge import WrongType, normalised_spec
 from .objects import Model, ObjectRef, Problem, Runtime, Service, Workload
 from .parsing import (
     parse_accelerator_class,
+    kind_of,
     parse_model,
     parse_runtime,
     parse_runtime_spec,
@@ -159,19 +160,21 @@ def _key(ref: ObjectRef) -> RuntimeKey:
 
 
 def read_fleet(manifests: Iterable[Mapping[str, Any]], semantics: Semantics = V1_3) -> Fleet:
-    """Read a cluster's manifests. Never raises: an object that can't be read is a problem, the others are judged."""
+    """Read a cluster's manifests. Never raises: an object that can't be read is a problem, the others are judged.
+
+    Of two manifests of one object the last one counts. Kinds that the rules don't look at are passed over.
+    """
     fleet = Fleet(semantics)
     for manifest in manifests:
         try:
             _add(fleet, manifest)
         except (Unreadable, WrongType) as error:
-            ref = ref_of(manifest)
             fleet.problems[ref] = Problem(ref, error.path, error.message)
     return fleet
 
 
 def _add(fleet: Fleet, manifest: Mapping[str, Any]) -> None:
-    kind = manifest.get("kind")
+    kind = kind_of(manifest)
     if kind == "InferenceService":
         service = parse_service(manifest)
         fleet.services[(service.ref.namespace, service.ref.name)] = service
@@ -187,6 +190,21 @@ def _add(fleet: Fleet, manifest: Mapping[str, Any]) -> None:
     elif kind in _WORKLOADS:
         workload = parse_workload(manifest)
         if workload is not None:
-            fleet.workloads.setdefault((workload.ref.namespace, workload.service), []).append(workload)
+            of_service = fleet.workloads.setdefault((workload.ref.namespace, workload.service), [])
+            of_service[:] = [other for other in of_service if other.ref != workload.ref] + [workload]
     elif kind == "ControllerRevision":
         fleet.revisions[ref_of(manifest).name] = manifest
+        ref = ref_of(manifest)
+        _forget(fleet, ref)
+def _forget(fleet: Fleet, ref: ObjectRef) -> None:
+    """Drop what was read of an earlier manifest of this object."""
+    key = (ref.namespace, ref.name)
+    fleet.problems.pop(ref, None)
+    if ref.kind == "InferenceService":
+        fleet.services.pop(key, None)
+    elif ref.kind in _RUNTIMES:
+        fleet.runtimes.pop(key, None)
+    elif ref.kind in _MODELS:
+        fleet.models.pop(key, None)
+
+

@@ -32,6 +32,7 @@ from .pipelines import PART_NAMES
 from .reading import Node, Unreadable
 
 __all__ = [
+    "kind_of",
     "parse_accelerator_class",
     "parse_model",
     "parse_runtime",
@@ -56,11 +57,26 @@ def ref_of(manifest: Mapping[str, Any]) -> ObjectRef:
             return missing
         return value if len(value) <= LONGEST_NAME else value[: LONGEST_NAME - 1] + "…"
 
-    metadata = manifest.get("metadata")
+    root: Mapping[str, Any] = manifest if isinstance(manifest, Mapping) else {}
+    metadata = root.get("metadata")
     metadata = metadata if isinstance(metadata, Mapping) else {}
-    kind = text(manifest.get("kind"), "?")
+    kind = text(root.get("kind"), "?")
     namespace = "" if kind in CLUSTER_SCOPED else text(metadata.get("namespace"), DEFAULT_NAMESPACE)
     return ObjectRef(kind, namespace, text(metadata.get("name"), "?"))
+
+
+def kind_of(manifest: Mapping[str, Any]) -> str:
+    """The kind that a manifest says it is.
+
+    Raises:
+        Unreadable: it is no object, or says none.
+    """
+    if not isinstance(manifest, Mapping):
+        raise Unreadable("", "a manifest is an object")
+    kind = Node(manifest).text("kind")
+    if not kind:
+        raise Unreadable("kind", "an object needs a kind")
+    return kind
 
 
 def _opened(manifest: Mapping[str, Any]) -> tuple[ObjectRef, Node, Node]:

@@ -7,6 +7,7 @@ are integers (YAML's ``2.0`` reaches the API server as ``2``).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -92,7 +93,7 @@ class Node:
         if isinstance(found, bool) or not isinstance(found, int):
             raise Unreadable(self.at(key), f"expected an integer, found {_described(found)}")
         if not -(2 ** (bits - 1)) <= found < 2 ** (bits - 1):
-            raise Unreadable(self.at(key), f"{found} does not fit in a {bits}-bit integer")
+            raise Unreadable(self.at(key), f"{_number(found)} does not fit in a {bits}-bit integer")
         return found
 
     def text_map(self, key: str) -> dict[str, str]:
@@ -125,5 +126,19 @@ def _described(value: object) -> str:
     if isinstance(value, str):
         return f'text "{value if len(value) <= 40 else value[:39] + "…"}"'
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return f"the number {value}"
+        return f"the number {_number(value)}"
     return next((name for kind, name in _NAMES.items() if isinstance(value, kind)), "another type")
+
+
+def _number(value: float) -> str:
+    """A number in a few characters; Python refuses to print an integer of more than 4300 digits.
+
+    >>> _number(12), _number(-1.5), _number(10**30), _number(-(10**5000))
+    ('12', '-1.5', '1e+30', 'about -1e+4999')
+    """
+    if not isinstance(value, int) or abs(value) < 10**20:
+        return str(value)
+    try:
+        return f"{float(value):g}"
+    except OverflowError:
+        return f"about {'-' if value < 0 else ''}1e+{int((abs(value).bit_length() - 1) * math.log10(2))}"
