@@ -17,7 +17,6 @@ from .inheritance import profile_problem
 from .modes import COMPONENTS, MODE_ANNOTATION, OME_NATIVE, RAW_DEPLOYMENT
 from .named import NOT_FOUND, Named, revision_pattern
 from .objects import Component, Entry, Model, Runtime, Service
-from .selection import Question, model_error, no_runtime_text
 
 __all__ = ["Admission", "admit_runtime", "admit_service", "complete_runner"]
 
@@ -40,7 +39,7 @@ class Admission:
 
 
 def admit_service(
-    fleet: Fleet, service: Service, model: Model | None, named: Named | None, question: Question | None
+    fleet: Fleet, service: Service, model: Model | None, named: Named | None, chosen: str | None, failure: str | None
 ) -> Admission:
     """What the webhook says of creating or updating this service now.
 
@@ -49,7 +48,8 @@ def admit_service(
         service: the service.
         model: the model it names, None when it names none or it doesn't exist.
         named: what became of the runtime it names, None when it names none.
-        question: what selection is asked, None without a model.
+        chosen: the name of the runtime that automatic selection chooses, None when it chooses none.
+        failure: OME's text for why it chooses none.
     """
     warnings: list[str] = []
     errors: list[str] = []
@@ -70,7 +70,7 @@ def admit_service(
         resolution = (
             _named_resolution(fleet, service, model, named)
             if named
-            else _auto_resolution(fleet, service, model, question)
+            else _auto_resolution(fleet, service, model, chosen, failure)
         )
         errors += resolution.errors
         warnings += resolution.warnings
@@ -168,10 +168,12 @@ def _disabled_model(service: Service, model: Model | None) -> Iterator[str]:
         yield f"model {service.model_name} is disabled"
 
 
-def _auto_resolution(fleet: Fleet, service: Service, model: Model | None, question: Question | None) -> Admission:
+def _auto_resolution(
+    fleet: Fleet, service: Service, model: Model | None, chosen: str | None, failure: str | None
+) -> Admission:
     if service.named_runtime or complete_runner(service.components["engine"]):
         return Admission()
-    if model is None or question is None:
+    if model is None:
         if fleet.semantics.version == "1.2":
             return Admission(
                 (
@@ -183,17 +185,12 @@ def _auto_resolution(fleet: Fleet, service: Service, model: Model | None, questi
     disabled = tuple(_disabled_model(service, model))
     if disabled:
         return Admission(disabled)
-    error = model_error(model)
-    if error is None:
-        judged = fleet.judged(question, service.ref.namespace)
-        if judged.ranked:
-            chosen = judged.ranked[0].runtime.ref.name
-            return Admission(warnings=(f"Runtime {chosen} will be auto-selected for model {service.model_name}",))
-        error = no_runtime_text(question, service.ref.namespace, judged.verdicts)
+    if chosen is not None:
+        return Admission(warnings=(f"Runtime {chosen} will be auto-selected for model {service.model_name}",))
     return Admission(
         (
             f"no supporting runtime found for model {service.model_name} and engine does not have complete runner "
-            f"configuration: {error}",
+            f"configuration: {failure}",
         )
     )
 

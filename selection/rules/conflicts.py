@@ -6,7 +6,7 @@ Follows OME: runtime deployment-mode matching ("resolve a conflict") and deploym
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,6 +55,9 @@ _ONLY_GATES = frozenset({AUTO_SELECT, ENTRY_AUTO_SELECT, SCORE})
 _EMPTY = RuntimeComponent()
 
 
+Found = Iterator[tuple[str, dict[str, Any]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Conflict:
     """One conflict: its code, the component (``""`` for a runtime's own), and its facts."""
@@ -97,15 +100,11 @@ class Scene:
 
 def component_conflicts(scene: Scene, component: str) -> tuple[Conflict, ...]:
     """Every conflict of a declared component, the one that matters most first."""
-    found = [
-        Conflict(code, component, facts)
-        for finder in (_impossible, _pair, _rejected, _overridden, _ignored, _takeover, _shape, _deprecated, _drift)
-        for code, facts in finder(scene, component)
-    ]
+    finders: tuple[Callable[[Scene, str], Found], ...] = (_impossible, _pair, _rejected, _overridden, _ignored)
+    if scene.runtime is not None:
+        finders += (_takeover, _shape, _deprecated, _drift)
+    found = [Conflict(code, component, facts) for finder in finders for code, facts in finder(scene, component)]
     return tuple(sorted(found, key=lambda conflict: CODES.index(conflict.code)))
-
-
-Found = Iterator[tuple[str, dict[str, Any]]]
 
 
 def _config(scene: Scene, component: str) -> RuntimeComponent:
@@ -245,7 +244,7 @@ def _deprecated(scene: Scene, component: str) -> Found:
 
 
 def _drift(scene: Scene, component: str) -> Found:
-    """What runs isn't what today's answer says. Without a runtime nothing is expected: pods keep serving."""
+    """What runs isn't what today's answer says. (Without a runtime nothing is expected: pods keep serving.)"""
     observed = [workload for workload in scene.workloads if workload.component == component]
     expected = WORKLOAD_KINDS.get(scene.running(component).mode)
     if scene.runtime is None or not observed or expected is None:

@@ -19,7 +19,7 @@ from .named import NOT_FOUND, Named, judge_named
 from .objects import Model, ObjectRef, Problem, Runtime, Service
 from .parsing import parse_runtime_spec
 from .reading import Unreadable
-from .selection import Question, model_error, no_runtime_text, question_of
+from .selection import Question, model_error, no_runtime_head, no_runtime_text, question_of
 
 __all__ = ["explain_model", "explain_service", "explain_services"]
 
@@ -46,15 +46,18 @@ class _Answer:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-def explain_services(fleet: Fleet) -> list[Explanation]:
-    """Every service of the fleet, readable or not, by namespace and name."""
+def explain_services(fleet: Fleet, *, brief: bool = False) -> list[Explanation]:
+    """Every service of the fleet, readable or not, by namespace and name. For ``brief`` see :func:`explain_service`."""
     unreadable = [ref for ref in fleet.problems if ref.kind == "InferenceService"]
     keys = sorted({*fleet.services, *((ref.namespace, ref.name) for ref in unreadable)})
-    return [explain_service(fleet, namespace, name) for namespace, name in keys]
+    return [explain_service(fleet, namespace, name, brief=brief) for namespace, name in keys]
 
 
-def explain_service(fleet: Fleet, namespace: str, name: str) -> Explanation:
+def explain_service(fleet: Fleet, namespace: str, name: str, *, brief: bool = False) -> Explanation:
     """Explain one service.
+
+    ``brief`` leaves out what only someone who looks at this service needs, and what costs most: the candidates
+    and the list of excluded runtimes in OME's message. Everything else is the same.
 
     Raises:
         LookupError: the fleet has no such service.
@@ -67,8 +70,9 @@ def explain_service(fleet: Fleet, namespace: str, name: str) -> Explanation:
         if problem is None:
             raise LookupError(f"there is no InferenceService {namespace}/{name}")
         return Explanation(ref, "invalid", problems=(problem,), ome_version=version)
-    answer = _answer(fleet, service)
+    answer = _answer(fleet, service, brief=brief)
     rendered, revision = _rendered(fleet, service, answer)
+    shown = NOTHING_JUDGED if answer.outcome == "not-applicable" else answer.judged
     return Explanation(
         subject=ref,
         outcome=answer.outcome,
@@ -76,9 +80,12 @@ def explain_service(fleet: Fleet, namespace: str, name: str) -> Explanation:
         message=answer.message,
         event=answer.event,
         event_reason=answer.event_reason,
-        candidates=answer.judged.candidates,
+        candidates=shown.candidates,
+        considered=shown.total,
+        qualified=len(shown.ranked),
+        score=_score(shown) if answer.outcome == "auto-selected" else None,
         modes=_modes(fleet, service, answer, rendered),
-        admission=admit_service(fleet, service, answer.model, answer.named, answer.question),
+        admission=admit_service(fleet, service, answer.model, answer.named, *_automatic(answer, namespace)),
         problems=answer.problems + _candidate_problems(fleet, namespace),
         ome_version=version,
         service=service,
@@ -113,7 +120,10 @@ def explain_model(fleet: Fleet, namespace: str, name: str) -> Explanation:
         outcome="auto-selected" if chosen else "no-runtime",
         selected=chosen,
         message=None if chosen else no_runtime_text(question, namespace, judged.verdicts),
+        score=_score(judged),
         candidates=judged.candidates,
+        considered=judged.total,
+        qualified=len(judged.ranked),
         problems=problems,
         ome_version=version,
         model=found,
@@ -129,40 +139,68 @@ def _candidate_problems(fleet: Fleet, namespace: str) -> tuple[Problem, ...]:
     )
 
 
-def _answer(fleet: Fleet, service: Service) -> _Answer:
+def _score(judged: Judged) -> int | None:
+    winner = judged.ranked[0].score if judged.ranked else None
+    return winner.score if winner else None
+
+
+def _failure_text(question: Question, namespace: str, judged: Judged) -> str:
+    if judged.brief:
+        return no_runtime_head(question, namespace, judged.namespaced, judged.clustered)
+    return no_runtime_text(question, namespace, judged.verdicts)
+
+
+def _automatic(answer: _Answer, namespace: str) -> tuple[str | None, str | None]:
+    """What automatic selection chooses by name, or OME's text for why it chooses nothing."""
+    if answer.model is None or answer.question is None:
+        return None, None
+    if answer.judged.ranked:
+        return answer.judged.ranked[0].runtime.ref.name, None
+    return None, model_error(answer.model) or _failure_text(answer.question, namespace, answer.judged)
+
+
+def _answer(fleet: Fleet, service: Service, *, brief: bool) -> _Answer:
+    found = fleet.find_model(service.ref.namespace, service.model_name) if service.model_name else None
+    model = found if isinstance(found, Model) else None
+    question = question_of(service, model, fleet.semantics) if model else None
+    matchable = model is not None and model_error(model) is None
+    judged = fleet.judged(question, service.ref.namespace, brief=brief) if question and matchable else NOTHING_JUDGED
+    known = _Answer("invalid", judged=judged, question=question, model=model)
     if service.annotations.get(MODE_ANNOTATION) == VIRTUAL_DEPLOYMENT:
-        return _Answer("not-applicable", notes={"virtual": True})
+        return replace(known, outcome="not-applicable", notes={"virtual": True})
     if service.replica_refs:
-        return _Answer("not-applicable", notes={"replicaRefs": True})
-    if not service.model_name:
-        if service.named_runtime:
-            return _named_answer(fleet, service, None, None, NOTHING_JUDGED)
-        return _Answer("invalid", message="at least one of spec.model or spec.runtime must be set")
-    found = fleet.find_model(service.ref.namespace, service.model_name)
+        return replace(known, outcome="not-applicable", notes={"replicaRefs": sorted(service.replica_refs)})
     if isinstance(found, Problem):
-        return _Answer("invalid", problems=(found,))
-    if found is None:
-        return _Answer("invalid", message=_missing_model_text(service), notes={"modelMissing": service.model_name})
-    question = question_of(service, found, fleet.semantics)
-    error = model_error(found)
-    judged = NOTHING_JUDGED if error else fleet.judged(question, service.ref.namespace)
-    if found.disabled:
-        message = f"model {service.model_name} is disabled"
+        return replace(known, problems=(found,))
+    if service.model_name and model is None:
+        return replace(known, message=_missing_model_text(service), notes={"modelMissing": service.model_name})
+    if model is not None and model.disabled:
         event = f"specified base model {service.model_name} is disabled"
-        return _Answer("invalid", None, message, event, "ModelReconcileError", judged, None, question, found)
+        message = f"model {service.model_name} is disabled"
+        return replace(known, message=message, event=event, event_reason="ModelReconcileError")
     if service.named_runtime:
-        return _named_answer(fleet, service, found, question, judged)
+        return _named_answer(fleet, service, known)
+    if model is None or question is None:
+        return replace(known, message="at least one of spec.model or spec.runtime must be set")
+    return _selected_answer(fleet, service, model, known)
+
+
+def _selected_answer(fleet: Fleet, service: Service, model: Model, known: _Answer) -> _Answer:
+    failed = f"Failed to find runtime for model {service.model_name}: "
+    error = model_error(model)
     if error is not None:
-        event = f"Failed to find runtime for model {service.model_name}: {error}"
-        return _Answer("invalid", None, error, event, "RuntimeSelectionError", judged, None, question, found)
-    if judged.ranked:
-        return _Answer("auto-selected", judged.ranked[0].runtime, judged=judged, question=question, model=found)
-    message = no_runtime_text(question, service.ref.namespace, judged.verdicts)
-    if fleet.semantics.version == "1.2":
-        event, reason = f"Failed to find runtime for model {service.model_name}: {message}", "RuntimeSelectionError"
-    else:
-        event, reason = message, NOT_FOUND
-    return _Answer("no-runtime", None, message, event, reason, judged, None, question, found)
+        return replace(known, message=error, event=failed + error, event_reason="RuntimeSelectionError")
+    if known.judged.ranked:
+        return replace(known, outcome="auto-selected", runtime=known.judged.ranked[0].runtime)
+    message = _automatic(known, service.ref.namespace)[1] or ""
+    old = fleet.semantics.version == "1.2"
+    return replace(
+        known,
+        outcome="no-runtime",
+        message=message,
+        event=failed + message if old else message,
+        event_reason="RuntimeSelectionError" if old else NOT_FOUND,
+    )
 
 
 def _missing_model_text(service: Service) -> str:
@@ -172,12 +210,11 @@ def _missing_model_text(service: Service) -> str:
     )
 
 
-def _named_answer(
-    fleet: Fleet, service: Service, model: Model | None, question: Question | None, judged: Judged
-) -> _Answer:
-    named = judge_named(fleet, service, model, question)
+def _named_answer(fleet: Fleet, service: Service, known: _Answer) -> _Answer:
+    model = known.model
+    named = judge_named(fleet, service, model, known.question)
     name, model_name = service.named_runtime, service.model_name
-    answer = _Answer("named", named.merged, judged=judged, named=named, question=question, model=model)
+    answer = replace(known, outcome="named", runtime=named.merged, named=named)
     if named.problem is not None:
         return replace(answer, outcome="invalid", runtime=None, problems=(named.problem,))
     if named.advised:
@@ -230,11 +267,12 @@ def _modes(fleet: Fleet, service: Service, answer: _Answer, rendered: Runtime | 
         semantics=fleet.semantics,
         runtime=rendered,
         configs=rendered.components if rendered else {},
-        verdicts=answer.judged.verdicts if answer.named is None else (),
+        verdicts=answer.judged.verdicts if answer.named is None and answer.outcome != "not-applicable" else (),
         named=answer.named,
         compared=answer.model is not None,
         workloads=workloads,
     )
+    alive = rendered is not None or answer.outcome == "not-applicable"
     modes = {}
     for component in COMPONENTS:
         if component not in service.components:
@@ -245,12 +283,13 @@ def _modes(fleet: Fleet, service: Service, answer: _Answer, rendered: Runtime | 
             requested=requested_mode(service, component, fleet.semantics),
             runtime=runtime_mode(rendered, component, fleet.semantics) if rendered else None,
             running=running,
+            rendered=alive,
             conflicts=() if service.replica_refs else component_conflicts(scene, component),
             workloads=own,
             migration=None
             if component == "router" or service.replica_refs
             else migration_state(
-                running,
+                running if alive else None,
                 own,
                 pinned=_paused(service),
                 uses_leader_worker_set=rendered is not None and fleet.uses_leader_worker_set(rendered, component),

@@ -27,11 +27,16 @@ NOT_ASKED = Admission()
 
 @dataclass(frozen=True, slots=True)
 class ComponentModes:
-    """One component: what was asked for, what the runtime declares, what runs, and what doesn't agree."""
+    """One component: what was asked for, what the runtime declares, what runs, and what doesn't agree.
+
+    Without a runtime nothing is ``rendered``: ``running`` then is what the service alone would come to, and what
+    is in the cluster keeps running as it is.
+    """
 
     requested: Declared | None
     runtime: Declared | None
     running: Declared
+    rendered: bool
     conflicts: tuple[Conflict, ...]
     workloads: tuple[Workload, ...]
     migration: str | None
@@ -42,6 +47,7 @@ class ComponentModes:
             "requested": self.requested.to_dict() if self.requested else None,
             "runtime": self.runtime.to_dict() if self.runtime else None,
             "running": self.running.to_dict(),
+            "rendered": self.rendered,
             "conflict": self.conflicts[0].code if self.conflicts else None,
             "conflicts": [conflict.to_dict() for conflict in self.conflicts],
             "workloads": [
@@ -63,7 +69,10 @@ class Explanation:
         message: OME's text when there is no runtime, or None.
         event: the text of the event that OME records, or None.
         event_reason: that event's reason, or None.
-        candidates: the qualified in rank order, then the rest, ServingRuntimes first, by name.
+        candidates: the qualified in rank order, then the rest, ServingRuntimes first, by name; empty when brief.
+        considered: how many candidates there are.
+        qualified: how many of them automatic selection can choose.
+        score: the score of the selected runtime in automatic selection, None when it was named or there is none.
         modes: per declared component.
         admission: what the webhook would say now.
         problems: objects that couldn't be read and matter here.
@@ -82,6 +91,9 @@ class Explanation:
     event: str | None = None
     event_reason: str | None = None
     candidates: tuple[Candidate, ...] = ()
+    considered: int = 0
+    qualified: int = 0
+    score: int | None = None
     modes: Mapping[str, ComponentModes] = field(default_factory=dict, hash=False)
     admission: Admission = NOT_ASKED
     problems: tuple[Problem, ...] = ()
@@ -91,14 +103,6 @@ class Explanation:
     named: Named | None = None
     revision: str | None = None
     notes: Mapping[str, Any] = field(default_factory=dict, hash=False)
-
-    @property
-    def score(self) -> int | None:
-        """The score of the selected runtime in automatic selection, None when it was named or there is none."""
-        if self.outcome != "auto-selected" or not self.candidates:
-            return None
-        winner = self.candidates[0].verdict.score
-        return winner.score if winner else None
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .candidates import Candidate, listed
+from .index import RuntimeIndex
 from .inheritance import Chain, RuntimeKey, effective_spec, resolve_chain
 from .merge import WrongType, normalised_spec
 from .objects import Model, ObjectRef, Problem, Runtime, Service, Workload
 from .parsing import (
-    parse_accelerator_class,
     kind_of,
+    parse_accelerator_class,
     parse_model,
     parse_runtime,
     parse_runtime_spec,
@@ -50,11 +51,28 @@ class Effective:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdict on every candidate of one question in one namespace, the qualified ones ranked, and the listing."""
+    """The answer to one question in one namespace.
 
-    verdicts: tuple[Verdict, ...] = ()
+    Attributes:
+        ranked: the verdicts on the qualified candidates, best first.
+        verdicts: the verdicts on every candidate; when ``brief``, on those alone that serve the model.
+        candidates: every candidate in listing order; empty when ``brief``.
+        namespaced: how many candidates are ServingRuntimes.
+        clustered: how many are ClusterServingRuntimes.
+        brief: whether reasons were left out; the ranking is the same.
+    """
+
     ranked: tuple[Verdict, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
     candidates: tuple[Candidate, ...] = ()
+    namespaced: int = 0
+    clustered: int = 0
+    brief: bool = False
+
+    @property
+    def total(self) -> int:
+        """How many candidates there are."""
+        return self.namespaced + self.clustered
 
 
 @dataclass(slots=True)
@@ -70,7 +88,9 @@ class Fleet:
     revisions: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     problems: dict[ObjectRef, Problem] = field(default_factory=dict)
     _candidates: dict[str, tuple[Runtime, ...]] = field(default_factory=dict)
-    _judged: dict[tuple[Question, str], Judged] = field(default_factory=dict)
+    _judged: dict[tuple[Question, str, bool], Judged] = field(default_factory=dict)
+    _indexes: dict[str, RuntimeIndex] = field(default_factory=dict)
+    _shortlists: dict[tuple[Question, str], tuple[Verdict, ...]] = field(default_factory=dict)
     _effective: dict[ObjectRef, Effective] = field(default_factory=dict)
     _references: dict[tuple[int, str], tuple[Runtime, bool]] = field(default_factory=dict)
 
@@ -82,14 +102,48 @@ class Fleet:
             self._candidates[namespace] = tuple(found)
         return self._candidates[namespace]
 
-    def judged(self, question: Question, namespace: str) -> Judged:
-        """Every candidate's verdict; services that share question and namespace share the answer."""
-        key = (question, namespace)
+    def judged(self, question: Question, namespace: str, *, brief: bool = False) -> Judged:
+        """The answer to a question; services that share question and namespace share it.
+
+        ``brief`` judges only the runtimes that serve the model. The ranking is the same; the reasons of the
+        others, which cost most of the work, are made when someone looks.
+        """
+        key = (question, namespace, brief)
         if key not in self._judged:
-            verdicts = tuple(judge(question, runtime) for runtime in self.candidates(namespace))
-            ranked = tuple(rank(verdicts))
-            self._judged[key] = Judged(verdicts, ranked, listed(verdicts, ranked))
+            self._judged[key] = self._brief(question, namespace) if brief else self._full(question, namespace)
         return self._judged[key]
+
+    def _full(self, question: Question, namespace: str) -> Judged:
+        runtimes = self.candidates(namespace)
+        verdicts = tuple(judge(question, runtime) for runtime in runtimes)
+        ranked = tuple(rank(verdicts))
+        clustered = sum(runtime.cluster_scoped for runtime in runtimes)
+        return Judged(ranked, verdicts, listed(verdicts, ranked), len(runtimes) - clustered, clustered)
+
+    def _brief(self, question: Question, namespace: str) -> Judged:
+        # Namespaced runtimes outrank the cluster's, so the two scopes are ranked apart and shared apart.
+        scopes = dict.fromkeys((namespace, ""))
+        verdicts = tuple(verdict for scope in scopes for verdict in self._shortlist(question, scope))
+        ranked = tuple(verdict for verdict in verdicts if verdict.qualified)
+        namespaced = len(self._index(namespace).runtimes) if namespace else 0
+        return Judged(ranked, verdicts, (), namespaced, len(self._index("").runtimes), brief=True)
+
+    def _shortlist(self, question: Question, scope: str) -> tuple[Verdict, ...]:
+        """The verdicts on the runtimes of one scope that serve the model: the qualified ranked, then the rest."""
+        key = (question, scope)
+        if key not in self._shortlists:
+            verdicts = [judge(question, runtime) for runtime in self._index(scope).serving(question.model)]
+            rest = [verdict for verdict in verdicts if not verdict.qualified]
+            self._shortlists[key] = (*rank(verdicts), *rest)
+        return self._shortlists[key]
+
+    def _index(self, scope: str) -> RuntimeIndex:
+        if not self._indexes:
+            scopes: dict[str, list[Runtime]] = {"": []}
+            for (namespace, _), runtime in self.runtimes.items():
+                scopes.setdefault(namespace, []).append(runtime)
+            self._indexes.update({name: RuntimeIndex(runtimes) for name, runtimes in scopes.items()})
+        return self._indexes.setdefault(scope, RuntimeIndex(()))
 
     def find_model(self, namespace: str, name: str) -> Model | Problem | None:
         """The model of that name: a BaseModel in the namespace wins over a ClusterBaseModel, whatever its kind says.
@@ -166,11 +220,25 @@ def read_fleet(manifests: Iterable[Mapping[str, Any]], semantics: Semantics = V1
     """
     fleet = Fleet(semantics)
     for manifest in manifests:
+        ref = ref_of(manifest)
+        _forget(fleet, ref)
         try:
             _add(fleet, manifest)
         except (Unreadable, WrongType) as error:
             fleet.problems[ref] = Problem(ref, error.path, error.message)
     return fleet
+
+
+def _forget(fleet: Fleet, ref: ObjectRef) -> None:
+    """Drop what was read of an earlier manifest of this object."""
+    key = (ref.namespace, ref.name)
+    fleet.problems.pop(ref, None)
+    if ref.kind == "InferenceService":
+        fleet.services.pop(key, None)
+    elif ref.kind in _RUNTIMES:
+        fleet.runtimes.pop(key, None)
+    elif ref.kind in _MODELS:
+        fleet.models.pop(key, None)
 
 
 def _add(fleet: Fleet, manifest: Mapping[str, Any]) -> None:
@@ -194,17 +262,3 @@ def _add(fleet: Fleet, manifest: Mapping[str, Any]) -> None:
             of_service[:] = [other for other in of_service if other.ref != workload.ref] + [workload]
     elif kind == "ControllerRevision":
         fleet.revisions[ref_of(manifest).name] = manifest
-        ref = ref_of(manifest)
-        _forget(fleet, ref)
-def _forget(fleet: Fleet, ref: ObjectRef) -> None:
-    """Drop what was read of an earlier manifest of this object."""
-    key = (ref.namespace, ref.name)
-    fleet.problems.pop(ref, None)
-    if ref.kind == "InferenceService":
-        fleet.services.pop(key, None)
-    elif ref.kind in _RUNTIMES:
-        fleet.runtimes.pop(key, None)
-    elif ref.kind in _MODELS:
-        fleet.models.pop(key, None)
-
-

@@ -18,12 +18,12 @@ STATES = ("at-risk", "waiting-on-pin", "moved-by-upgrade", "cleanup-due", "not-s
 
 
 def migration_state(
-    running: Declared, workloads: Sequence[Workload], *, pinned: bool, uses_leader_worker_set: bool
+    running: Declared | None, workloads: Sequence[Workload], *, pinned: bool, uses_leader_worker_set: bool
 ) -> str | None:
     """The state of one engine or decoder, or None when it has nothing to do with multi-node serving.
 
     Args:
-        running: the mode it runs in and the rule that decided.
+        running: the mode it runs in and the rule that decided, None when no runtime resolves.
         workloads: the workloads of this component that exist in the cluster.
         pinned: whether the service follows a revision, or drift pauses its updates.
         uses_leader_worker_set: whether its runtime refers to LeaderWorkerSet's variables or labels that
@@ -35,6 +35,8 @@ def migration_state(
     'at-risk'
     """
     kinds = {workload.ref.kind for workload in workloads}
+    if running is None:
+        return "not-started" if "LeaderWorkerSet" in kinds else None
     if running.mode == MULTI_NODE:
         return "not-started"
     if running.mode != OME_NATIVE:

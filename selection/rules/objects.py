@@ -7,7 +7,7 @@ string is a value that was set. Follows OME's API, ``ome.io/v1beta1``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 __all__ = [
@@ -46,6 +46,9 @@ class ObjectRef:
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+
+_NAMELESS = ObjectRef("", "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +118,11 @@ class Model:
     size: str | None = None
     distribution: str | None = None
     disabled: bool = False
+
+    @property
+    def content(self) -> Model:
+        """The model without its name: what selection looks at, the same for models of the same content."""
+        return replace(self, ref=_NAMELESS, disabled=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from functools import cmp_to_key
 
 from .accelerators import UNSUPPORTED, required_classes, supports_classes
 from .formats import matching_entry, unsupported_text
-from .go import wrap64
 from .modes import mismatch_text, requested_mode, runtime_mode
 from .objects import Model, Runtime, Service
 from .scoring import EntryScore, entry_weight, runtime_score
@@ -26,6 +25,7 @@ __all__ = [
     "compatibility_failures",
     "judge",
     "model_error",
+    "no_runtime_head",
     "no_runtime_text",
     "question_of",
     "rank",
@@ -61,7 +61,8 @@ class Failure:
 class Question:
     """What selection depends on besides the candidates. Services that share it share the answer.
 
-    ``modes`` are the requested engine and decoder modes, None where nothing is asked for.
+    Here ``model`` is the content alone, without its name. ``modes`` are the requested engine and decoder modes, None
+    where nothing is asked for.
     """
 
     model: Model
@@ -100,10 +101,10 @@ class Verdict:
 def question_of(service: Service | None, model: Model, semantics: Semantics) -> Question:
     """The question a service asks; without a service (explaining a model) nothing but the model counts."""
     if service is None:
-        return Question(model, frozenset(), (None, None), semantics)
+        return Question(model.content, frozenset(), (None, None), semantics)
     engine, decoder = (requested_mode(service, component, semantics) for component in ("engine", "decoder"))
     modes = (engine.mode if engine else None, decoder.mode if decoder else None)
-    return Question(model, required_classes(service), modes, semantics)
+    return Question(model.content, required_classes(service), modes, semantics)
 
 
 def model_error(model: Model) -> str | None:
@@ -170,7 +171,8 @@ def judge(question: Question, runtime: Runtime) -> Verdict:
 def rank(verdicts: Iterable[Verdict]) -> list[Verdict]:
     """The qualified verdicts, best first: namespaced, then score, then distance, then name.
 
-    Distances that differ by less than one parameter count as equal, as OME compares them as integers.
+    OME turns the difference of two distances into a 64-bit integer. Differences of less than one parameter,
+    and such as no integer holds, make neither runtime the better one.
     """
     by_name = sorted((verdict for verdict in verdicts if verdict.qualified), key=lambda v: v.runtime.ref.name)
     return sorted(by_name, key=cmp_to_key(_compare))
@@ -181,11 +183,10 @@ def _compare(left: Verdict, right: Verdict) -> int:
         return 1 if left.runtime.cluster_scoped else -1
     scores = [verdict.score.score if verdict.score else 0 for verdict in (left, right)]
     if scores[0] != scores[1]:
-        # Go subtracts in int64, so scores near the limits wrap; a negative difference puts right first.
-        return -1 if wrap64(scores[0] - scores[1]) > 0 else 1
+        return -1 if scores[0] > scores[1] else 1
     if left.distance is not None and right.distance is not None:
         difference = right.distance - left.distance
-        if abs(difference) >= 1:
+        if 1 <= abs(difference) < 2**63:
             return -1 if difference > 0 else 1
     return -1 if left.runtime.ref.name < right.runtime.ref.name else 1
 
@@ -196,16 +197,22 @@ def no_runtime_text(question: Question, namespace: str, verdicts: Sequence[Verdi
     Only candidates that failed checks 1 to 5 are listed, by name; the others are counted. Two of one
     name are listed once, with the cluster-scoped one's reason.
     """
-    name = question.model.format.name
-    text = f"no runtime found to support model {name} with format {name} in namespace {namespace}"
-    if not verdicts:
-        return text
-    cluster = sum(verdict.runtime.cluster_scoped for verdict in verdicts)
-    text += f". Checked {len(verdicts)} runtimes ({len(verdicts) - cluster} namespace-scoped, {cluster} cluster-scoped)"
-    listed: dict[str, str] = {}
+    clustered = sum(verdict.runtime.cluster_scoped for verdict in verdicts)
+    text = no_runtime_head(question, namespace, len(verdicts) - clustered, clustered)
+    reasons: dict[str, str] = {}
     for verdict in sorted(verdicts, key=lambda v: v.runtime.cluster_scoped):
         if not verdict.compatible:
-            listed[verdict.runtime.ref.name] = verdict.failures[0].reason
-    if listed:
-        text += ". Excluded runtimes: " + "; ".join(f"{name} ({listed[name]})" for name in sorted(listed))
+            reasons[verdict.runtime.ref.name] = verdict.failures[0].reason
+    if reasons:
+        text += ". Excluded runtimes: " + "; ".join(f"{name} ({reasons[name]})" for name in sorted(reasons))
     return text
+
+
+def no_runtime_head(question: Question, namespace: str, namespaced: int, clustered: int) -> str:
+    """The message's first part: what was looked for, where, and how many runtimes were checked."""
+    name = question.model.format.name
+    text = f"no runtime found to support model {name} with format {name} in namespace {namespace}"
+    if not namespaced + clustered:
+        return text
+    total = namespaced + clustered
+    return f"{text}. Checked {total} runtimes ({namespaced} namespace-scoped, {clustered} cluster-scoped)"

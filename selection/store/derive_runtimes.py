@@ -13,7 +13,7 @@ from selection.rules.merge import WrongType
 from selection.rules.modes import runtime_mode
 from selection.rules.objects import Model, ObjectRef, Problem, Runtime
 from selection.rules.references import Reference, find_references
-from selection.rules.selection import model_error, question_of
+from selection.rules.selection import Verdict, model_error, question_of
 from selection.rules.sizes import range_text
 
 from .models import Cluster, ModelResult, ReferenceRow, RuntimeResult
@@ -167,7 +167,7 @@ def write_models(cluster: Cluster, fleet: Fleet, explanations: Sequence[Explanat
 def _model_row(cluster: Cluster, fleet: Fleet, model: Model, services: int) -> ModelResult:
     error = model_error(model)
     # A ClusterBaseModel is judged against the cluster's runtimes, which every namespace sees.
-    ranked = () if error else fleet.judged(question_of(None, model, fleet.semantics), model.ref.namespace).ranked
+    ranked = () if error else _brief(fleet, model)
     first = ranked[0].runtime.ref if ranked else ObjectRef("", "", "")
     return ModelResult(
         cluster=cluster,
@@ -186,6 +186,10 @@ def _model_row(cluster: Cluster, fleet: Fleet, model: Model, services: int) -> M
         first_name=first.name,
         services=services,
     )
+
+
+def _brief(fleet: Fleet, model: Model) -> tuple[Verdict, ...]:
+    return fleet.judged(question_of(None, model, fleet.semantics), model.ref.namespace, brief=True).ranked
 
 
 def _with_version(name: str, version: Any) -> str:

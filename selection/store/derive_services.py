@@ -66,8 +66,8 @@ def _service_row(
         model_name=model.name or written_model or "",
         message=explanation.message or "",
         admitted=explanation.admission.allowed,
-        candidates=len(explanation.candidates),
-        qualified=sum(candidate.rank is not None for candidate in explanation.candidates),
+        candidates=explanation.considered,
+        qualified=explanation.qualified,
         modes={name: modes.to_dict() for name, modes in explanation.modes.items()},
         conflicts=sorted({conflict.code for conflict in explanation.conflicts}),
         computed_from=[
@@ -86,8 +86,8 @@ def _component_rows(explanation: Explanation, keys: dict[tuple[str, str], int]) 
             requested=modes.requested.mode if modes.requested else "",
             requested_source=modes.requested.source if modes.requested else "",
             declared=modes.runtime.mode if modes.runtime else "",
-            running=modes.running.mode,
-            running_source=modes.running.source,
+            running=modes.running.mode if modes.rendered else "",
+            running_source=modes.running.source if modes.rendered else "",
             conflict=modes.conflicts[0].code if modes.conflicts else "",
             migration=modes.migration or "",
             workloads=", ".join(sorted({workload.ref.kind for workload in modes.workloads})),
@@ -119,7 +119,9 @@ def _service_conflicts(cluster: Cluster, explanation: Explanation) -> Iterator[C
             # A rejection is about the runtime that was kept away, not about the one that was selected.
             kept = conflict.facts.get("runtimes")
             about = ObjectRef(kept[0]["kind"], kept[0]["namespace"] or "", kept[0]["name"]) if kept else runtime
-            row = _conflict_row(cluster, conflict, about, explanation.subject, requested, modes.running.mode)
+            row = _conflict_row(
+                cluster, conflict, about, explanation.subject, requested, modes.running.mode if modes.rendered else ""
+            )
             row.declared = row.declared or (modes.runtime.mode if modes.runtime else "")
             yield row
 

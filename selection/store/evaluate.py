@@ -28,7 +28,7 @@ class Evaluation:
 def evaluate(cluster: Cluster) -> Evaluation:
     """Judge every service of the cluster and write what changed, in one transaction."""
     fleet = fleet_of(cluster)
-    explanations = explain_services(fleet)
+    explanations = explain_services(fleet, brief=True)
     with transaction.atomic():
         _write_problems(cluster, fleet)
         changes = [

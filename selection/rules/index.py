@@ -1,0 +1,61 @@
+"""Finds the few runtimes that can matter to a model, so that a fleet isn't judged pair by pair.
+
+An entry can only match a model when format, architecture, quantization and framework have the same names, or
+are missing on both sides. Runtimes are found by that; every other one fails check 4 (or sooner) and can neither
+be selected nor be kept away by a deployment mode alone. What is found is judged by the plain rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .formats import matching_entry
+from .objects import Entry, Model, Runtime
+from .sizes import in_range
+
+__all__ = ["RuntimeIndex"]
+
+Key = tuple[str, str | None, str | None, str | None]
+
+
+class RuntimeIndex:
+    """The runtimes of one scope, by what must be equal.
+
+    >>> from .objects import Format, ObjectRef
+    >>> runtime = Runtime(ObjectRef("ClusterServingRuntime", "", "a"), (Entry(format=Format("gguf")),))
+    >>> index = RuntimeIndex([runtime])
+    >>> [len(index.serving(Model(ObjectRef("BaseModel", "n", "m"), Format(name)))) for name in ("gguf", "onnx")]
+    [1, 0]
+    """
+
+    def __init__(self, runtimes: Iterable[Runtime]) -> None:
+        self.runtimes = tuple(sorted(runtimes, key=lambda runtime: runtime.ref))
+        self._by_key: dict[Key, dict[int, Runtime]] = {}
+        self._serving: dict[Model, tuple[Runtime, ...]] = {}
+        for position, runtime in enumerate(self.runtimes):
+            if runtime.disabled:
+                continue
+            for entry in runtime.entries:
+                if entry.format is not None:
+                    self._by_key.setdefault(_entry_key(entry), {})[position] = runtime
+
+    def serving(self, model: Model) -> tuple[Runtime, ...]:
+        """The enabled runtimes that pass the checks of formats and size for this model, by name."""
+        if model not in self._serving:
+            found = self._by_key.get(_model_key(model), {})
+            self._serving[model] = tuple(
+                runtime
+                for _, runtime in sorted(found.items())
+                if matching_entry(model, runtime.entries) is not None and in_range(model.size, runtime.size_range)
+            )
+        return self._serving[model]
+
+
+def _entry_key(entry: Entry) -> Key:
+    name = entry.format.name if entry.format else ""
+    return name, entry.architecture, entry.quantization, entry.framework.name if entry.framework else None
+
+
+def _model_key(model: Model) -> Key:
+    framework = model.framework.name if model.framework else None
+    return model.format.name, model.architecture, model.quantization, framework
