@@ -1,0 +1,221 @@
+"""One request to an API server, and what its answer or silence means in plain words.
+
+Objects stay as they were sent: the official client signs the request and carries it, its models aren't used.
+Nothing of a request or an object is logged, and no reason quotes what an exception says by itself: that could
+be a header with a token.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from email.utils import parsedate_to_datetime
+from http.client import IncompleteRead
+from typing import Any
+
+import urllib3
+from kubernetes.client.exceptions import ApiException
+from urllib3 import exceptions as wire
+
+from selection.cluster.config import Connection
+from selection.cluster.errors import ApiError, ClusterError, Trouble, Unauthorized
+from selection.cluster.jsontext import printable
+from selection.cluster.retry import Retry
+
+__all__ = ["get_json", "server_version"]
+
+LONGEST_ANSWER = 512 * 1024 * 1024
+"""Bytes; a page of 500 objects at the size limit of etcd stays below."""
+LONGEST_ANSWER_TIME = 300.0
+"""Seconds for one whole answer, so that a server that sends a byte now and then can't hold us for ever."""
+LONGEST_MESSAGE = 500
+CHUNK = 256 * 1024
+
+UNPRINTABLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+TROUBLES: dict[int, Trouble] = {429: "throttled", 500: "server", 502: "server", 503: "server", 504: "server"}
+VERIFICATION = re.compile(r"certificate verify failed: ([^(\n]+)")
+
+
+def get_json(
+    connection: Connection, path: str, query: Sequence[tuple[str, str]] = (), *, retry: Retry | None = None
+) -> dict[str, Any]:
+    """Return the JSON object that the API server answers a GET with.
+
+    Raises:
+        Unauthorized: HTTP 401.
+        ApiError: any other failure, after trying again where that may help.
+    """
+    return (retry or Retry()).call(lambda: _get(connection, path, query))
+
+
+def server_version(connection: Connection, *, retry: Retry | None = None) -> str:
+    """Return the version of Kubernetes that the cluster runs, such as ``v1.33.2``.
+
+    Raises:
+        ClusterError: it can't be asked, or the answer isn't that of an API server.
+    """
+    version = get_json(connection, "/version", retry=retry).get("gitVersion")
+    if not isinstance(version, str):
+        raise ClusterError(f"{connection.server} does not answer as a Kubernetes API server")
+    return version
+
+
+def _get(connection: Connection, path: str, query: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    response: urllib3.BaseHTTPResponse | None = None
+    try:
+        response = _send(connection, path, query)
+        body = _read(response)
+    except (OSError, wire.HTTPError, ApiException) as error:
+        raise _failure(connection, error) from None
+    finally:
+        if response is not None:
+            response.close()  # a connection that was read to its end is back in the pool, and stays open
+    if response.status == 200:
+        return _decode(connection, response, body)
+    raise _refusal(connection, response, body)
+
+
+def _send(connection: Connection, path: str, query: Sequence[tuple[str, str]]) -> urllib3.BaseHTTPResponse:
+    client = connection.client
+    try:
+        method, url, headers, _, _ = client.param_serialize(
+            "GET",
+            path,
+            query_params=list(query),
+            header_params={"Accept": "application/json", "Accept-Encoding": "gzip"},
+            auth_settings=["BearerToken"],
+        )
+    except Exception as error:  # renewing a token runs plugins, reads files and asks identity providers
+        raise ApiError(f"the credentials could not be renewed ({type(error).__name__})") from None
+    headers = {name: str(value).strip() for name, value in headers.items()}
+    timeouts = (connection.connect_timeout, connection.read_timeout)
+    try:
+        answer = client.call_api(method, url, header_params=headers, _request_timeout=timeouts)
+    except ValueError as error:
+        if isinstance(error, wire.HTTPError):
+            raise
+        raise ApiError("the address or the token holds characters that a request can't carry") from None
+    response: urllib3.BaseHTTPResponse = answer.response
+    return response
+
+
+def _read(response: urllib3.BaseHTTPResponse, clock: Callable[[], float] = time.monotonic) -> bytes:
+    """Read an answer to its end, within limits of size and time."""
+    deadline = clock() + LONGEST_ANSWER_TIME
+    parts, size = [], 0
+    while part := response.read1(CHUNK, decode_content=True):
+        parts.append(part)
+        size += len(part)
+        if size > LONGEST_ANSWER:
+            raise ApiError(f"the answer is longer than {LONGEST_ANSWER // 1024 // 1024} MiB")
+        if clock() > deadline:
+            raise ApiError(f"the answer took longer than {LONGEST_ANSWER_TIME:.0f} s")
+    return b"".join(parts)
+
+
+def _decode(connection: Connection, response: urllib3.BaseHTTPResponse, body: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(body, parse_constant=_no_constant)
+        if UNPRINTABLE.search(body):
+            value = printable(value)
+    except (ValueError, RecursionError):
+        of = response.headers.get("Content-Type", "no content type").split(";")[0][:80]
+        words = f"the answer is not JSON ({of}); is this a Kubernetes API server?"
+        raise ApiError(f"{connection.server}: {words}") from None
+    if not isinstance(value, dict):
+        raise ApiError(f"{connection.server}: the answer is not a JSON object; is this a Kubernetes API server?")
+    return value
+
+
+def _no_constant(text: str) -> float:
+    raise ValueError(text)
+
+
+def _refusal(connection: Connection, response: urllib3.BaseHTTPResponse, body: bytes) -> ClusterError:
+    """Return the error for an answer that isn't 200, with the API server's own words when it has some."""
+    status, message = response.status, _message(body)
+    if status == 401:
+        return Unauthorized(f"{connection.server} does not accept the credentials of {connection.name!r} (HTTP 401)")
+    if status == 407:
+        message = "a proxy on the way asks for a sign-in"
+    elif 300 <= status < 400:
+        message = "redirected to another address; is this a Kubernetes API server?"
+    if status == 403 and message:
+        return ApiError(message, status=status)
+    reason = f"{connection.server}: HTTP {status}{f': {message}' if message else ''}"
+    return ApiError(reason, status=status, trouble=TROUBLES.get(status), retry_after=_retry_after(response.headers))
+
+
+def _message(body: bytes) -> str:
+    """Return the message of a Kubernetes Status, or a short plain text; "" for pages and anything else."""
+    try:
+        status = json.loads(body)
+    except (ValueError, RecursionError):
+        text = body[: LONGEST_MESSAGE + 1].decode("utf-8", "replace").strip()
+        return "" if len(text) > LONGEST_MESSAGE or "<" in text else " ".join(text.split())
+    message = status.get("message") if isinstance(status, dict) else None
+    if not isinstance(message, str):
+        return ""
+    message = " ".join(message.split())
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds to wait that a server asks for; a date is counted from the answer's own date."""
+    value = headers.get("Retry-After", "").strip()
+    if value.isascii() and value.isdigit() and len(value) < 10:
+        return float(value)
+    try:
+        until, now = parsedate_to_datetime(value), parsedate_to_datetime(headers.get("Date", ""))
+        return max(0.0, (until - now).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _failure(connection: Connection, error: Exception) -> ApiError:
+    """Return the error for a request that got no answer, or only a part of one."""
+    words, again = _words(connection, error)
+    return ApiError(f"{connection.server}: {words}", trouble="connection" if again else None)
+
+
+def _words(connection: Connection, error: Exception) -> tuple[str, bool]:
+    """Return what happened, and whether trying again may help."""
+    if isinstance(error, wire.SSLError | ApiException):
+        return _tls_words(str(error)), False
+    if isinstance(error, wire.ProxyError):
+        words, again = _words(connection, error.original_error)
+        return f"through the proxy: {words}", again
+    if isinstance(error, wire.NameResolutionError):
+        return "the host's name can't be resolved", True
+    if isinstance(error, wire.NewConnectionError):
+        cause = error.__cause__
+        if isinstance(cause, ConnectionRefusedError):
+            return "connection refused", True
+        detail = cause.strerror if isinstance(cause, OSError) and cause.strerror else "no reason given"
+        return f"can't connect: {detail.lower()}", True
+    if isinstance(error, wire.ConnectTimeoutError):
+        return f"no connection within {connection.connect_timeout:g} s", True
+    if isinstance(error, wire.ReadTimeoutError):
+        return f"no answer within {connection.read_timeout:g} s", True
+    if isinstance(error, wire.ProtocolError):
+        cause = error.args[1] if len(error.args) > 1 else None
+        cut = isinstance(error, wire.IncompleteRead) or isinstance(cause, wire.IncompleteRead | IncompleteRead)
+        return "the answer was cut off" if cut else "the connection was closed before the answer was complete", True
+    if isinstance(error, wire.DecodeError):
+        return "the answer was cut off or damaged", True
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror.lower(), False
+    return f"the request failed ({type(error).__name__})", False
+
+
+def _tls_words(text: str) -> str:
+    verification = VERIFICATION.search(text)
+    if verification:
+        return f"TLS failure: the server's certificate is not trusted: {verification[1].strip().rstrip('.')}"
+    if "WRONG_VERSION_NUMBER" in text or "RECORD_LAYER_FAILURE" in text:
+        return "TLS failure: the server does not speak TLS there; is its address http://?"
+    if "CERTIFICATE" in text.upper():
+        return "TLS failure: the server does not accept the client certificate"
+    return "TLS failure"
