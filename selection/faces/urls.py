@@ -2,8 +2,32 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
+
+from selection.faces.pages.clusters import clusters
+from selection.faces.pages.conflicts import conflicts
+from selection.faces.pages.migration import migration
+from selection.faces.pages.model import model
+from selection.faces.pages.models import models
+from selection.faces.pages.objects import object_page
+from selection.faces.pages.overview import overview
+from selection.faces.pages.runtime import runtime
+from selection.faces.pages.runtimes import runtimes
+from selection.faces.pages.service import service
+from selection.faces.pages.services import services
 
 __all__ = ["urlpatterns"]
 
-urlpatterns: list[URLPattern | URLResolver] = []
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", overview, name="overview"),
+    path("services/", services, name="services"),
+    path("services/<str:cluster>/<str:namespace>/<str:name>/", service, name="service"),
+    path("conflicts/", conflicts, name="conflicts"),
+    path("migration/", migration, name="migration"),
+    path("runtimes/", runtimes, name="runtimes"),
+    path("runtimes/<str:cluster>/<str:scope>/<str:name>/", runtime, name="runtime"),
+    path("models/", models, name="models"),
+    path("models/<str:cluster>/<str:scope>/<str:name>/", model, name="model"),
+    path("clusters/", clusters, name="clusters"),
+    path("objects/<str:cluster>/<str:kind>/<str:scope>/<str:name>/", object_page, name="object"),
+]

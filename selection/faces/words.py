@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CHECKS", "CONFLICTS", "MIGRATION", "MODES", "OUTCOMES", "SOURCES", "Word", "word"]
+__all__ = ["ADMISSION", "CHECKS", "CONFLICTS", "MIGRATION", "MODES", "OBJECTS", "OUTCOMES", "SOURCES", "Word", "word"]
 
 
 class Word(NamedTuple):
@@ -84,6 +84,15 @@ MIGRATION = {
     "done": Word("Done", "good", "check", "It runs on an InferenceReplica alone"),
 }
 
+ADMISSION = {
+    "refused": Word("Would be refused", "bad", "cross", "The webhook would refuse its next change"),
+}
+
+OBJECTS = {
+    "unreadable": Word("Unreadable", "bad", "cross", "A field holds another type than OME's API says"),
+    "broken-chain": Word("Broken inheritance", "bad", "cross", "Its parents can't be followed"),
+}
+
 _FAMILIES = {
     "outcome": OUTCOMES,
     "mode": MODES,
@@ -91,11 +100,13 @@ _FAMILIES = {
     "check": CHECKS,
     "conflict": CONFLICTS,
     "migration": MIGRATION,
+    "admission": ADMISSION,
+    "object": OBJECTS,
 }
 
 
 def word(family: str, code: str) -> Word:
-    """The word for a code of ``outcome``, ``mode``, ``source``, ``check``, ``conflict`` or ``migration``.
+    """The word for a code of a family: outcome, mode, source, check, conflict, migration, admission or object.
 
     >>> word("outcome", "auto-selected").label, word("mode", "Serverless").label
     ('Selected', 'Serverless')

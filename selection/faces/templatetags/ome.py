@@ -15,9 +15,11 @@ from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from selection.faces.ages import age_text
+from selection.faces.explaining import Step, arithmetic, parameters
 from selection.faces.links import manifest_url, object_url
 from selection.faces.nav import NAVIGATION
 from selection.faces.words import word
+from selection.rules.objects import ObjectRef
 from selection.store.freshness import freshness
 
 __all__ = ["register"]
@@ -77,6 +79,41 @@ def exact(text: str, label: str = "", tone: str = "", scroll: bool = False) -> d
 def icon(name: str) -> dict[str, Any]:
     """A small icon; decoration only, words say the same beside it."""
     return {"name": name}
+
+
+@register.filter
+def label(code: str, family: str) -> str:
+    """A code's label without its badge: ``{{ code|label:"check" }}``."""
+    return word(family, code).label
+
+
+@register.filter
+def tone(code: str, family: str) -> str:
+    """A code's tone, as a class: ``{{ code|tone:"conflict" }}``."""
+    return word(family, code).tone
+
+
+@register.filter
+def title_of(code: str, family: str) -> str:
+    """What a code means in a few words: ``{{ code|title_of:"check" }}``."""
+    return word(family, code).title
+
+
+register.filter("arithmetic", arithmetic)
+register.filter("parameters", parameters)
+
+
+@register.simple_tag
+def object_link(cluster: str, value: ObjectRef) -> str:
+    """The address of an object's page, for a link with words of its own."""
+    return object_url(cluster, value.kind, value.namespace, value.name)
+
+
+@register.inclusion_tag("components/funnel_bar.html")
+def funnel_bar(step: Step, total: int) -> dict[str, Any]:
+    """A check of the funnel as a bar: what is left, and what it removed."""
+    share = 100 / total if total else 0
+    return {"left": f"{step.left * share:.2f}", "removed": f"{step.removed * share:.2f}"}
 
 
 @register.inclusion_tag("components/crumb.html")

@@ -1,0 +1,229 @@
+"""An explanation arranged for a page: the funnel, the arithmetic, why first beats second, the rules' ladder.
+
+Nothing is decided here; what the rules decided is put in the order in which a person reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from selection.rules.candidates import Candidate
+from selection.rules.conflicts import WORKLOAD_KINDS
+from selection.rules.explanation import ComponentModes, Explanation
+from selection.rules.modes import MODE_ANNOTATION, Declared
+from selection.rules.objects import Service, Workload
+from selection.rules.scoring import EntryScore
+
+__all__ = [
+    "CHECK_ORDER",
+    "Observed",
+    "Place",
+    "Rung",
+    "Step",
+    "arithmetic",
+    "expected_kind",
+    "funnel",
+    "ladder",
+    "observed",
+    "parameters",
+    "why_first",
+]
+
+CHECK_ORDER = (
+    "disabled",
+    "accelerator-class",
+    "engine-deployment-mode",
+    "decoder-deployment-mode",
+    "model-format",
+    "model-size",
+    "auto-select",
+    "entry-not-auto-select",
+    "score",
+)
+"""The checks in OME's order. The last but one is shown only where it removed something."""
+
+_MODE_CHECKS = frozenset({"engine-deployment-mode", "decoder-deployment-mode"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One check of the funnel: how many candidates came to it, and how many it removed."""
+
+    code: str
+    arrived: int
+    removed: int
+
+    @property
+    def left(self) -> int:
+        """How many pass."""
+        return self.arrived - self.removed
+
+
+def funnel(candidates: Iterable[Candidate], ome_version: str) -> list[Step]:
+    """The checks with what each removed, counting each candidate at the first check that it fails."""
+    removed: dict[str, int] = {}
+    total = 0
+    for candidate in candidates:
+        total += 1
+        if candidate.reason is not None:
+            removed[candidate.reason.code] = removed.get(candidate.reason.code, 0) + 1
+    steps, left = [], total
+    for code in CHECK_ORDER:
+        count = removed.get(code, 0)
+        absent = ome_version == "1.2" and code in _MODE_CHECKS
+        if not count and (absent or code == "entry-not-auto-select"):
+            continue
+        steps.append(Step(code, left, count))
+        left -= count
+    return steps
+
+
+def arithmetic(score: EntryScore) -> str:
+    """The score spelled out.
+
+    >>> arithmetic(EntryScore(0, 6, 2, 1, 2)), arithmetic(EntryScore(0, 3, 3, None, 1))
+    ('(2 + 1) × 2 = 6', '3 × 1 = 3')
+    """
+    weights = [str(weight) for weight in (score.format_weight, score.framework_weight) if weight is not None]
+    total = f"({' + '.join(weights)})" if len(weights) > 1 else "".join(weights) or "0"
+    return f"{total} × {score.priority} = {score.score}"
+
+
+def parameters(value: float) -> str:
+    """A number of parameters as people write it.
+
+    >>> parameters(7e9), parameters(15.4e9), parameters(5e8), parameters(0), parameters(float("inf"))
+    ('7B', '15.4B', '500M', '0', 'not finite')
+    """
+    if value != value or value in (float("inf"), float("-inf")):
+        return "not finite"
+    for unit, name in ((1e12, "T"), (1e9, "B"), (1e6, "M")):
+        if abs(value) >= unit:
+            return f"{value / unit:.4g}{name}"
+    return f"{value:.4g}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What puts the first runtime before the second: a code, and both sides of it.
+
+    Codes: ``scope``, ``score``, ``distance``, ``name``.
+    """
+
+    code: str
+    first: str
+    second: str
+
+
+def why_first(candidates: Sequence[Candidate]) -> Place | None:
+    """The first difference in OME's order between rank 1 and rank 2; None when there is no second.
+
+    Follows OME: runtime selection (ranking), as :func:`selection.rules.selection.rank` orders them.
+    """
+    ranked = [candidate.verdict for candidate in candidates[:2] if candidate.rank is not None]
+    if len(ranked) < 2:
+        return None
+    first, second = ranked
+    if first.runtime.cluster_scoped != second.runtime.cluster_scoped:
+        return Place("scope", first.runtime.scope, second.runtime.scope)
+    scores = [verdict.score.score if verdict.score else 0 for verdict in ranked]
+    if scores[0] != scores[1]:
+        return Place("score", str(scores[0]), str(scores[1]))
+    if first.distance is not None and second.distance is not None and abs(first.distance - second.distance) >= 1:
+        return Place("distance", parameters(first.distance), parameters(second.distance))
+    return Place("name", first.runtime.ref.name, second.runtime.ref.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One rule of how a component's mode is found, first to last.
+
+    Attributes:
+        rule: its name, as in ``Declared.source``.
+        says: what stands there, as pairs of whose it is and the value; empty when nothing does.
+        state: ``passed`` over, ``decides``, or ``unread`` because an earlier one decided.
+    """
+
+    rule: str
+    says: tuple[tuple[str, str], ...]
+    state: str
+
+
+_RULES = ("ServiceAnnotation", "ComponentAnnotation", "ServiceSpec", "LeaderWorkerShape", "Default")
+
+
+def ladder(explanation: Explanation, component: str) -> list[Rung]:
+    """The rules for a component's running mode in order, with what each found and the one that decided."""
+    modes, service = explanation.modes[component], explanation.service
+    if service is None or modes.running.source not in _RULES:
+        return [Rung(modes.running.source, (), "decides")]
+    rungs, decided = [], False
+    for rule in _RULES:
+        if rule == "ServiceSpec" and explanation.ome_version == "1.2":
+            continue
+        here = rule == modes.running.source
+        rungs.append(Rung(rule, tuple(_says(explanation, service, component, rule)), _state(here, decided)))
+        decided = decided or here
+    return rungs
+
+
+def _state(here: bool, decided: bool) -> str:
+    if here:
+        return "decides"
+    return "unread" if decided else "passed"
+
+
+def _says(explanation: Explanation, service: Service, component: str, rule: str) -> Iterable[tuple[str, str]]:
+    own = service.components.get(component)
+    runtime = explanation.selected.components.get(component) if explanation.selected else None
+    declared: Declared | None = explanation.modes[component].runtime
+    if rule == "ServiceAnnotation" and MODE_ANNOTATION in service.annotations:
+        yield "service", service.annotations[MODE_ANNOTATION]
+    elif rule == "ComponentAnnotation":
+        if own is not None and MODE_ANNOTATION in own.annotations:
+            yield "service", own.annotations[MODE_ANNOTATION]
+        theirs = declared.mode if declared else runtime.annotation(MODE_ANNOTATION) if runtime else None
+        if theirs is not None:
+            yield "runtime", theirs
+    elif rule == "ServiceSpec" and service.deployment_mode is not None:
+        yield "service", service.deployment_mode
+    elif rule == "LeaderWorkerShape" and component != "router":
+        for whose, side in (("service", own), ("runtime", runtime)):
+            shape = [name for name in ("leader", "worker") if side is not None and getattr(side, name)]
+            if shape:
+                yield whose, " and ".join(shape)
+    elif rule == "Default":
+        yield "OME", "RawDeployment"
+
+
+def expected_kind(modes: ComponentModes) -> str | None:
+    """The kind of workload that OME makes for the running mode; None for a mode without one."""
+    return WORKLOAD_KINDS.get(modes.running.mode)
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A workload in the cluster, and whether it is what today's answer asks for.
+
+    ``kind_agrees`` and ``runtime_agrees`` are None where there is nothing to compare.
+    """
+
+    workload: Workload
+    kind_agrees: bool | None
+    runtime_agrees: bool | None
+
+
+def observed(explanation: Explanation, component: str) -> list[Observed]:
+    """The component's workloads, each beside today's answer."""
+    modes = explanation.modes[component]
+    kind = expected_kind(modes)
+    runtime = explanation.selected.ref.name if explanation.selected else None
+    return [
+        Observed(
+            each,
+            None if kind is None or runtime is None else each.ref.kind == kind,
+            None if runtime is None or not each.runtime else each.runtime == runtime,
+        )
+        for each in modes.workloads
+    ]

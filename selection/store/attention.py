@@ -1,0 +1,125 @@
+"""What needs a person, worst first: a few rows of each kind, and how many there are in all.
+
+Follows the order in which an engineer on call would ask: what can't run, what will break, what surprises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import QuerySet
+
+from selection.rules.objects import ObjectRef
+
+from .models import Cluster, ComponentResult, ConflictRow, RuntimeResult, ServiceResult
+from .overview import Overview, rows_of, unreadable_objects
+
+__all__ = ["EXAMPLES", "Attention", "Concern", "concerns"]
+
+EXAMPLES = 3
+"""How many rows of one kind are shown; the rest is a link away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """One thing that needs a person: the object, and what its sentence needs."""
+
+    cluster: str
+    subject: ObjectRef
+    component: str = ""
+    message: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """A kind of thing that needs a person, with its first rows.
+
+    ``family`` and ``code`` name its badge and its sentences.
+    """
+
+    family: str
+    code: str
+    count: int
+    rows: tuple[Attention, ...]
+
+
+def concerns(counts: Overview, cluster: Cluster | None = None) -> list[Concern]:
+    """Every kind that there is, worst first. One query for each of them, at most sixteen."""
+    found = []
+    for family, code, count, fetch in _sources(counts):
+        if count:
+            found.append(Concern(family, code, count, tuple(fetch(cluster, code))))
+    return found
+
+
+_Fetch = Callable[[Cluster | None, str], Iterator[Attention]]
+
+
+def _sources(counts: Overview) -> Iterator[tuple[str, str, int, _Fetch]]:
+    for code in ("no-runtime", "invalid"):
+        yield "outcome", code, counts.outcomes.get(code, 0), _services
+    for code in ("impossible", "pair"):
+        yield "conflict", code, counts.conflicts.get(code, 0), _conflicts
+    for code in ("at-risk", "waiting-on-pin", "moved-by-upgrade"):
+        yield "migration", code, counts.migration.get(code, 0), _components
+    yield "admission", "refused", counts.refused, _refused
+    yield "object", "unreadable", counts.unreadable, _unreadable
+    yield "object", "broken-chain", counts.broken_chains, _broken_chains
+    for code in ("rejected", "overridden", "hidden", "silent-takeover", "no-workers", "drift"):
+        yield "conflict", code, counts.conflicts.get(code, 0), _conflicts
+    yield "migration", "cleanup-due", counts.migration.get("cleanup-due", 0), _components
+
+
+def _service(namespace: str, name: str) -> ObjectRef:
+    return ObjectRef("InferenceService", namespace, name)
+
+
+def _first(rows: QuerySet[Any], *order: str) -> QuerySet[Any]:
+    return rows.order_by(*order)[:EXAMPLES]
+
+
+def _service_rows(rows: QuerySet[ServiceResult]) -> Iterator[Attention]:
+    for row in _first(rows.select_related("cluster"), "cluster__name", "namespace", "name"):
+        yield Attention(row.cluster.name, _service(row.namespace, row.name), message=row.message)
+
+
+def _services(cluster: Cluster | None, code: str) -> Iterator[Attention]:
+    return _service_rows(rows_of(ServiceResult, cluster).filter(outcome=code))
+
+
+def _refused(cluster: Cluster | None, code: str) -> Iterator[Attention]:
+    rows = rows_of(ServiceResult, cluster).filter(admitted=False).exclude(outcome__in=["no-runtime", "invalid"])
+    return _service_rows(rows)
+
+
+def _conflicts(cluster: Cluster | None, code: str) -> Iterator[Attention]:
+    rows = rows_of(ConflictRow, cluster).filter(code=code).exclude(service="").select_related("cluster")
+    for row in _first(rows, "cluster__name", "namespace", "service", "component", "ordinal"):
+        subject = _service(row.namespace, row.service)
+        yield Attention(row.cluster.name, subject, row.component, facts=row.facts)
+
+
+def _components(cluster: Cluster | None, code: str) -> Iterator[Attention]:
+    rows = rows_of(ComponentResult, cluster).filter(migration=code).select_related("result__cluster")
+    for row in _first(rows, "result__cluster__name", "result__namespace", "result__name", "component"):
+        subject = _service(row.result.namespace, row.result.name)
+        yield Attention(row.result.cluster.name, subject, row.component)
+
+
+def _unreadable(cluster: Cluster | None, code: str) -> Iterator[Attention]:
+    rows = unreadable_objects(cluster).defer("manifest").select_related("cluster")
+    for row in _first(rows, "cluster__name", "kind", "namespace", "name"):
+        where = f"{row.problem_path}: " if row.problem_path else ""
+        subject = ObjectRef(row.kind, row.namespace, row.name)
+        yield Attention(row.cluster.name, subject, message=f"{where}{row.problem_message}")
+
+
+def _broken_chains(cluster: Cluster | None, code: str) -> Iterator[Attention]:
+    rows = rows_of(RuntimeResult, cluster).exclude(chain_problem="").select_related("cluster")
+    for row in _first(rows, "cluster__name", "namespace", "name"):
+        subject = ObjectRef(row.kind, row.namespace, row.name)
+        facts = {"parent": row.parent, "problem": row.chain_problem}
+        yield Attention(row.cluster.name, subject, facts=facts)

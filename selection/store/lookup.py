@@ -1,0 +1,67 @@
+"""Finding one object by its identity, and names like it when there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from django.db.models import Q
+
+from selection.rules.objects import ObjectRef
+
+from .models import Cluster, StoredObject
+
+__all__ = ["Near", "find_cluster", "find_object", "names_near"]
+
+#: More names than this aren't compared letter by letter; those that contain the name are found all the same.
+_COMPARED = 5000
+
+SIBLINGS = {
+    "ServingRuntime": ("ServingRuntime", "ClusterServingRuntime"),
+    "ClusterServingRuntime": ("ServingRuntime", "ClusterServingRuntime"),
+    "BaseModel": ("BaseModel", "ClusterBaseModel"),
+    "ClusterBaseModel": ("BaseModel", "ClusterBaseModel"),
+}
+"""Kinds that are looked through together: one is often asked for where the other is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """An object that may have been meant."""
+
+    cluster: str
+    ref: ObjectRef
+
+
+def find_cluster(name: str) -> Cluster | None:
+    """The cluster of that name."""
+    return Cluster.objects.filter(name=name).first()
+
+
+def find_object(cluster: str, kind: str, namespace: str, name: str) -> StoredObject | None:
+    """The object as it was read, with its cluster; ``namespace`` is ``""`` for a cluster-scoped one."""
+    rows = StoredObject.objects.select_related("cluster")
+    return rows.filter(cluster__name=cluster, kind=kind, namespace=namespace, name=name).first()
+
+
+def names_near(cluster: str, kind: str, name: str, limit: int = 5) -> list[Near]:
+    """Objects of that kind (or its sibling of the other scope) with the same or a similar name, best first.
+
+    The same name elsewhere comes first, then names that differ by a few letters, then names that contain it.
+    Two queries at most.
+    """
+    rows = StoredObject.objects.filter(kind__in=SIBLINGS.get(kind, (kind,))).exclude(name="")
+    fields = ("cluster__name", "kind", "namespace", "name")
+    same = rows.filter(Q(name=name) | Q(name__icontains=name)).order_by("cluster__name", "namespace", "name")
+    found = [_near(values) for values in same.values_list(*fields)[:50]]
+    here = [_near(values) for values in rows.filter(cluster__name=cluster).values_list(*fields)[:_COMPARED]]
+    close = get_close_matches(name, sorted({each.ref.name for each in here}), n=limit, cutoff=0.6)
+    ranked = [each for each in found if each.ref.name == name]
+    ranked += [each for like in close for each in here if each.ref.name == like]
+    ranked += found
+    return list(dict.fromkeys(ranked))[:limit]
+
+
+def _near(values: tuple[str, str, str, str]) -> Near:
+    cluster, kind, namespace, name = values
+    return Near(cluster, ObjectRef(kind, namespace, name))
