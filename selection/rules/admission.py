@@ -15,8 +15,9 @@ from .fleet import Fleet
 from .go import quote
 from .inheritance import profile_problem
 from .modes import COMPONENTS, MODE_ANNOTATION, OME_NATIVE, RAW_DEPLOYMENT
-from .named import NOT_FOUND, Named, revision_pattern
+from .named import NOT_FOUND, Named, judge_named, revision_pattern
 from .objects import Component, Entry, Model, Runtime, Service
+from .selection import question_of
 
 __all__ = ["Admission", "admit_runtime", "admit_service", "complete_runner"]
 
@@ -47,7 +48,7 @@ def admit_service(
         fleet: the cluster.
         service: the service.
         model: the model it names, None when it names none or it doesn't exist.
-        named: what became of the runtime it names, None when it names none.
+        named: what became of the runtime it names, None when it names none or selection didn't look.
         chosen: the name of the runtime that automatic selection chooses, None when it chooses none.
         failure: OME's text for why it chooses none.
     """
@@ -62,11 +63,16 @@ def admit_service(
         warnings += _strategy_warnings(service)
         errors += _references(service)
     if service.model_name and model is None:
+        if fleet.find_model(service.ref.namespace, service.model_name) is not None:
+            return Admission(tuple(errors), tuple(warnings))  # it is there and unreadable: nothing more can be said
         errors.append(
             f"referenced model {quote(service.model_name)} not found in namespace {quote(service.ref.namespace)}: "
             "ensure a BaseModel exists in this namespace or a ClusterBaseModel exists cluster-wide with this name"
         )
     elif "engine" in service.components:
+        if named is None and service.named_runtime:  # what selection passes over, the webhook still looks at
+            question = question_of(service, model, fleet.semantics) if model else None
+            named = judge_named(fleet, service, model, question)
         resolution = (
             _named_resolution(fleet, service, model, named)
             if named
@@ -171,7 +177,7 @@ def _disabled_model(service: Service, model: Model | None) -> Iterator[str]:
 def _auto_resolution(
     fleet: Fleet, service: Service, model: Model | None, chosen: str | None, failure: str | None
 ) -> Admission:
-    if service.named_runtime or complete_runner(service.components["engine"]):
+    if complete_runner(service.components["engine"]):
         return Admission()
     if model is None:
         if fleet.semantics.version == "1.2":
@@ -220,7 +226,7 @@ def admit_runtime(fleet: Fleet, runtime: Runtime) -> Admission:
     """What the runtime webhook says; it looks at a disabled runtime only for the profile rule."""
     errors: list[str] = []
     profile = profile_problem({"metadata": {"annotations": dict(runtime.annotations)}, "spec": runtime.spec})
-    if profile is not None:
+    if profile is not None and fleet.semantics.inherits:
         errors.append(profile)
     if not runtime.disabled:
         unknown = [name for name in runtime.accelerator_classes if name not in fleet.accelerator_classes]
