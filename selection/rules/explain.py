@@ -15,7 +15,7 @@ from .explanation import ComponentModes, Explanation
 from .fleet import Fleet, Judged
 from .migration import migration_state
 from .modes import COMPONENTS, MODE_ANNOTATION, OME_NATIVE, VIRTUAL_DEPLOYMENT, Declared, requested_mode, runtime_mode
-from .named import NOT_FOUND, Named, judge_named
+from .named import NOT_FOUND, REFUSED, Named, judge_named
 from .objects import Model, ObjectRef, Problem, Runtime, Service
 from .parsing import parse_runtime_spec
 from .reading import Unreadable
@@ -178,6 +178,9 @@ def _answer(fleet: Fleet, service: Service, *, brief: bool) -> _Answer:
         event = f"specified base model {service.model_name} is disabled"
         message = f"model {service.model_name} is disabled"
         return replace(known, message=message, event=event, event_reason="ModelReconcileError")
+    if model is None and fleet.semantics.version == "1.2":
+        message = "model reference is required"  # v1.2 looks at the model first, also with a named runtime
+        return replace(known, message=message, event=message, event_reason="ModelReconcileError")
     if service.named_runtime:
         return _named_answer(fleet, service, known)
     if model is None or question is None:
@@ -232,14 +235,15 @@ def _named_answer(fleet: Fleet, service: Service, known: _Answer) -> _Answer:
     if not named.error:
         return answer
     missing = named.reason == NOT_FOUND
-    wrapped = model is not None and not missing
+    old = fleet.semantics.version == "1.2"  # its event says of a missing runtime what it says of an unfit one
+    unfit = f"{name} does not support model {model_name}: {named.error}"
     return replace(
         answer,
         outcome="no-runtime" if missing else "invalid",
         runtime=None,
-        message=f"runtime {name} does not support model {model_name}: {named.error}" if wrapped else named.error,
-        event=f"Runtime {name} does not support model {model_name}: {named.error}" if wrapped else named.error,
-        event_reason=named.reason,
+        message=f"runtime {unfit}" if model is not None and not missing else named.error,
+        event=f"Runtime {unfit}" if model is not None and (old or not missing) else named.error,
+        event_reason=REFUSED if old else named.reason,
     )
 
 
