@@ -54,6 +54,9 @@ _MODE_CODES = {"engine": ENGINE_MODE, "decoder": DECODER_MODE}
 _ONLY_GATES = frozenset({AUTO_SELECT, ENTRY_AUTO_SELECT, SCORE})
 _EMPTY = RuntimeComponent()
 
+_PAIR_WRITTEN_BY_WEBHOOK = "PDDisaggregated"
+"""What v1.2's webhook writes into ``metadata.annotations`` of a service with engine and decoder: no mode at all."""
+
 
 Found = Iterator[tuple[str, dict[str, Any]]]
 
@@ -201,7 +204,7 @@ def _ignored(scene: Scene, component: str) -> Found:
         yield "ignored", {"value": theirs, "path": f"spec.{component}Config.annotations", "side": "runtime"}
     running = scene.running(component).mode
     whole = scene.service.annotations.get(MODE_ANNOTATION)
-    if whole is not None and whole != VIRTUAL_DEPLOYMENT and whole != running:
+    if whole and whole not in {VIRTUAL_DEPLOYMENT, _PAIR_WRITTEN_BY_WEBHOOK, running}:
         yield "ignored", {"value": whole, "path": "metadata.annotations", "side": "service"}
     spoken = scene.service.deployment_mode
     if spoken and spoken not in {RAW_DEPLOYMENT, OME_NATIVE} and scene.semantics.reads_service_mode:
