@@ -5,6 +5,7 @@ Follows OME: runtime selection, reference a runtime explicitly, deployment modes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -319,8 +320,17 @@ def _notes(fleet: Fleet, service: Service, answer: _Answer) -> dict[str, Any]:
         notes["modelKind"] = {"written": service.model_kind, "found": model.ref.kind}
     if service.runtime is not None and service.runtime.pinned:
         notes["pinned"] = service.runtime.revision or service.pinned_revision or None
+    unplaced = [
+        verdict.runtime.ref.to_dict()
+        for verdict in answer.judged.ranked
+        if verdict.distance is not None and not math.isfinite(verdict.distance)
+    ]
+    if unplaced and answer.outcome == "auto-selected":
+        notes["sizeNotFinite"] = unplaced
     for name in ("engine", "decoder"):
-        wanted = service.components[name].accelerator_class if name in service.components else None
+        if name not in service.components:
+            continue
+        wanted = service.components[name].accelerator_class
         wanted = wanted if wanted is not None else service.accelerator_class
         if answer.runtime and answer.runtime.accelerator_classes and wanted and wanted not in fleet.accelerator_classes:
             notes.setdefault("acceleratorMissing", []).append(
