@@ -41,8 +41,19 @@ def read_documents(text: str, limits: Limits, *, json_only: bool = False) -> Ite
 
     A part that begins like JSON is read as JSON; if it isn't, and ``json_only`` is false, as YAML in flow style.
     """
+    for count, document in enumerate(_documents(text, limits, json_only=json_only), 1):
+        if count > limits.documents:
+            yield DocumentError(f"more than {limits.documents:,} documents: the rest of it is not read")
+            return
+        if document is not None:
+            yield document
+
+
+def _documents(text: str, limits: Limits, *, json_only: bool) -> Iterator[ParsedDocument | DocumentError | None]:
+    """Yield what ``read_documents`` does, and None for each empty part."""
     for part, line in _parts(text):
         if not CONTENT.search(part):
+            yield None
             continue
         try:
             yield from _read_part(part, line, limits, json_only=json_only)

@@ -32,11 +32,13 @@ NO_KEY = object()
 class Limits:
     """How much one source of manifests may ask for.
 
-    ``file_bytes`` is the size of one file; ``depth`` how deep its values are nested; ``values`` how many there
-    are in one document; ``alias_values`` how many of those aliases may stand for.
+    ``file_bytes`` is the size of one file; ``documents`` how many there are in it, empty ones too; ``depth`` how
+    deep values are nested; ``values`` how many there are in one document; ``alias_values`` how many of those
+    aliases may stand for.
     """
 
     file_bytes: int = 64 * 1024 * 1024
+    documents: int = 200_000
     depth: int = 100
     values: int = 5_000_000
     alias_values: int = 100_000

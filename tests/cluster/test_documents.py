@@ -77,6 +77,13 @@ def test_many_documents_are_read_in_no_time_that_grows_with_their_square() -> No
     assert len(read('{"a": "\\u00e9"}\n' * 5000)) == 5000
 
 
+@pytest.mark.parametrize("text", ["---\n" * 50, "---\na: 1\n" * 50, "{}\n" * 50])
+def test_documents_have_an_end(text: str) -> None:
+    *_, last = read_documents(text, Limits(documents=20))
+    assert str(last) == "more than 20 documents: the rest of it is not read"
+    assert len(list(read_documents(text, Limits(documents=51)))) in {0, 50}
+
+
 @pytest.mark.parametrize(
     ("data", "text"),
     [
