@@ -16,7 +16,7 @@ from typing import Any
 
 import django
 from django.conf import settings
-from django.core.management import CommandError, call_command
+from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from django.db.migrations.executor import MigrationExecutor
 
@@ -96,7 +96,7 @@ def main() -> None:
 def _serve() -> None:
     import waitress
 
-    call_command("check")
+    BaseCommand().check()
     if settings.LOCAL:
         refuse_open_address(settings.LISTEN_HOST)
     refuse_unmigrated_database()
