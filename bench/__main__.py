@@ -47,7 +47,7 @@ def main() -> None:
     if options.inside:
         _inside(options.stages[0], options.divisor)
         return
-    stages = options.stages or ["rules", "first_sync", "from_scratch", "one_change", "database_size"]
+    stages = options.stages or ["rules", "first_sync", "from_scratch", "one_change", "pages", "database_size"]
     size = Size().part(options.divisor)
     print(
         f"{size.services:,} services, {size.runtimes:,} runtimes, {size.models:,} models, {size.namespaces} namespaces"

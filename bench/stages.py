@@ -14,6 +14,7 @@ from django.db import connection
 
 from bench.fleet import Manifest, Size, changed_runtime, manifests
 from bench.measure import Measurement, peak_memory, stopwatch
+from bench.pages import measure_pages
 from selection.cluster.kinds import KINDS, KindListing
 from selection.rules.explain import explain_services
 from selection.rules.fleet import read_fleet
@@ -98,6 +99,11 @@ def one_change(size: Size) -> list[Measurement]:
     ]
 
 
+def pages(size: Size) -> list[Measurement]:
+    """Every page, with the fleet behind it."""
+    return measure_pages(Cluster.objects.get(name=NAME))
+
+
 def database_size(size: Size) -> list[Measurement]:
     """How much room the fleet takes, on SQLite."""
     if connection.vendor != "sqlite":
@@ -114,5 +120,6 @@ STAGES: dict[str, Stage] = {
     "first_sync": first_sync,
     "from_scratch": from_scratch,
     "one_change": one_change,
+    "pages": pages,
     "database_size": database_size,
 }

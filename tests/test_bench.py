@@ -31,6 +31,7 @@ def test_every_stage_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ("first_sync", 2),
         ("from_scratch", 2),
         ("one_change", 1),
+        ("pages", 10),
         ("database_size", 1),
     ]:
         found = run(stage, 100, str(tmp_path))

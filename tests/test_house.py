@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from ome_dashboard import __version__
 
@@ -61,6 +62,11 @@ def _targets(node: ast.stmt) -> list[ast.expr]:
     if isinstance(node, ast.Assign):
         return node.targets
     return [node.target] if isinstance(node, ast.AnnAssign) else []
+
+
+@pytest.mark.django_db
+def test_every_change_of_a_model_has_its_migration() -> None:
+    call_command("makemigrations", check=True, dry_run=True, verbosity=1)
 
 
 def test_no_third_party_or_built_file_is_tracked() -> None:
