@@ -80,11 +80,19 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a struct: its type, whether it is left out when empty, and the key its list merges by."""
+    """A field of a struct.
+
+    Attributes:
+        name: its name in JSON.
+        type: what it holds.
+        unset: whether Go leaves it out when it is empty. Objects and quantities that are no pointers are never
+            empty to Go, so ``omitempty`` has no say in them.
+        merge_key: the key that the items of its list merge by; None for a list that is replaced.
+    """
 
     name: str
     type: Type
-    omitempty: bool
+    unset: bool
     merge_key: str | None
 
 
@@ -115,7 +123,9 @@ def _read_types(table: str) -> dict[str, dict[str, Field]]:
                 continue
             field, _, rest = word.partition("=")
             rest, _, key = rest.partition("@")
-            found[field] = Field(field, _read_type(rest.removesuffix("!")), not rest.endswith("!"), key or None)
+            type_ = _read_type(rest.removesuffix("!"))
+            whole = type_.shape in {"struct", "Quantity", "IntOrString"} and not type_.pointer
+            found[field] = Field(field, type_, not rest.endswith("!") and not whole, key or None)
         return found
 
     return {name: fields(name) for name in words}
@@ -130,7 +140,7 @@ SPEC = Type("struct", struct="ServingRuntimeSpec")
 def fields_of(type_: Type) -> Mapping[str, Field]:
     """The fields of a struct by their names in JSON; none for other types.
 
-    >>> fields_of(Type("struct", struct="EnvVar"))["value"].omitempty
+    >>> fields_of(Type("struct", struct="EnvVar"))["value"].unset
     True
     """
     return _TYPES[type_.struct] if type_.shape == "struct" else {}
@@ -204,20 +214,15 @@ def _struct(value: Mapping[str, Json], type_: Type, path: str) -> dict[str, Json
     written: dict[str, Json] = {}
     for name, field in _TYPES[type_.struct].items():
         raw = value.get(name)
+        if raw is None and field.unset:
+            continue
         found = normalised(raw, field.type, extend_path(path, name))
-        if field.omitempty and _left_out(found, field.type):
+        if field.unset and (found is None or (not field.type.pointer and not found)):
             continue
         written[name] = found
     if type_.struct == "ObjectMeta":
         written["creationTimestamp"] = None
     return written
-
-
-def _left_out(value: Json, type_: Type) -> bool:
-    """Whether ``omitempty`` leaves the value out. Go has no empty struct, so objects stay, and so do quantities."""
-    if type_.pointer or value is None:
-        return value is None
-    return type_.shape not in {"struct", "Quantity", "IntOrString"} and not value
 
 
 def _element(type_: Type) -> Type:
