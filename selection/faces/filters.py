@@ -13,6 +13,7 @@ import django_filters
 from django import forms
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from selection.faces import words
 from selection.rules.conflicts import CODES
 from selection.rules.explanation import OUTCOMES
 from selection.rules.migration import STATES
@@ -31,6 +32,7 @@ from selection.store.models import (
 __all__ = [
     "MODES",
     "NONE",
+    "AnswerFilter",
     "ConflictFilter",
     "KindFilter",
     "MigrationFilter",
@@ -38,6 +40,7 @@ __all__ = [
     "RuntimeFilter",
     "ServiceFilter",
     "UnreadableFilter",
+    "UserFilter",
 ]
 
 #: The value of a filter that asks for rows where nothing is written.
@@ -45,6 +48,16 @@ NONE = "none"
 
 #: Every mode of every release that is known.
 MODES = tuple(sorted({mode for semantics in VERSIONS.values() for mode in semantics.modes}))
+
+
+def _labelled(family: str, codes: Iterable[str]) -> list[tuple[str, str]]:
+    """Codes with the words that badges show for them."""
+    return [(code, words.word(family, code).label) for code in codes]
+
+
+_OUTCOMES = _labelled("outcome", OUTCOMES)
+_CONFLICTS = _labelled("conflict", CODES)
+_STATES = _labelled("migration", STATES)
 YES_NO = (("true", "yes"), ("false", "no"))
 SCOPES = (("cluster", "cluster"), ("namespaced", "namespaced"))
 _RUNTIME_KINDS = {"cluster": "ClusterServingRuntime", "namespaced": "ServingRuntime"}
@@ -55,7 +68,7 @@ class Words(django_filters.CharFilter):
     """Rows that hold every word of the text, each in any of the fields, whatever the case."""
 
     def __init__(self, *fields: str) -> None:
-        super().__init__(label="Text", widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}))
+        super().__init__(label="Search", widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}))
         self.fields = fields
 
     def filter(self, qs: QuerySet[Any], value: str | None) -> QuerySet[Any]:
@@ -181,32 +194,52 @@ def _migrates(qs: QuerySet[Any], value: str) -> QuerySet[Any]:
     return qs.filter(Exists(ComponentResult.objects.filter(result=OuterRef("pk"), migration=value)))
 
 
-class ServiceFilter(django_filters.FilterSet):
-    """InferenceServices by where they are, what they get and how they run."""
+class AnswerFilter(django_filters.FilterSet):
+    """InferenceServices by what they get and how they run."""
 
     q = Words("namespace", "name", "selected_name", "model_name", "message")
-    cluster = Value("cluster__name", "Cluster")
-    namespace = Value("namespace", "Namespace")
-    outcome = Choice("Outcome", OUTCOMES, field="outcome")
+    outcome = Choice("Outcome", _OUTCOMES, field="outcome")
     mode = Choice("Runs in", MODES, narrow=_runs)
-    conflict = Choice("Conflict", (("any", "any conflict"), *CODES), none="no conflict", narrow=_conflicts)
-    migration = Choice("Migration", STATES, narrow=_migrates)
-    runtime = Name("selected_name", "Runtime")
-    runtime_namespace = Name("selected_namespace", "Runtime's namespace")
-    model = Name("model_name", "Model")
+    conflict = Choice("Conflict", (("any", "any conflict"), *_CONFLICTS), none="no conflict", narrow=_conflicts)
     named = yes_no("Names its runtime", Q(named=True))
-    admitted = yes_no("Would be admitted", Q(admitted=True))
 
     class Meta:
         model = ServiceResult
         fields: list[str] = []
 
 
+class UserFilter(AnswerFilter):
+    """The services that use one runtime or model. ``namespace`` is taken on those pages: it says where to judge."""
+
+    within = Value("namespace", "Namespace")
+
+    class Meta:
+        model = ServiceResult
+        fields = ("q", "within", "outcome", "mode", "conflict", "named")
+
+
+class ServiceFilter(AnswerFilter):
+    """InferenceServices by where they are, what they get and how they run."""
+
+    namespace = Value("namespace", "Namespace")
+    cluster = Value("cluster__name", "Cluster")
+    migration = Choice("Migration", _STATES, narrow=_migrates)
+    runtime = Name("selected_name", "Runtime")
+    runtime_namespace = Name("selected_namespace", "Runtime's namespace")
+    model = Name("model_name", "Model")
+    admitted = yes_no("Would be admitted", Q(admitted=True))
+
+    class Meta:
+        model = ServiceResult
+        # The order of the form.
+        fields = ("q", "cluster", "namespace", "outcome", "mode", "conflict", "migration", "runtime")
+
+
 class ConflictFilter(django_filters.FilterSet):
     """Mode conflicts by kind, place and the modes that don't agree."""
 
     q = Words("namespace", "service", "runtime_name", "runtime_namespace")
-    code = Choice("Kind of conflict", CODES, field="code")
+    code = Choice("Kind of conflict", _CONFLICTS, field="code")
     cluster = Value("cluster__name", "Cluster")
     namespace = Value("namespace", "Namespace")
     component = Choice("Component", COMPONENTS, field="component", none="whole runtime")
@@ -225,7 +258,7 @@ class MigrationFilter(django_filters.FilterSet):
     """Components on MultiNode or on the way from it."""
 
     q = Words("result__namespace", "result__name", "result__selected_name")
-    state = Choice("State", STATES, field="migration")
+    state = Choice("State", _STATES, field="migration")
     cluster = Value("result__cluster__name", "Cluster")
     namespace = Value("result__namespace", "Namespace")
     component = Choice("Component", COMPONENTS[:2], field="component")

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from django.db.models import F, QuerySet
 
+from selection.rules.fleet import Fleet
+from selection.rules.named import judge_named
+from selection.rules.objects import ObjectRef
+
 from .models import RuntimeResult, ServiceResult
 
-__all__ = ["children_named", "find_runtime_row", "runtime_rows", "services_of_runtime"]
+__all__ = ["children_named", "find_runtime_row", "refused_services", "runtime_rows", "services_of_runtime"]
 
 
 def runtime_rows() -> QuerySet[RuntimeResult]:
@@ -37,3 +41,19 @@ def services_of_runtime(runtime: RuntimeResult) -> QuerySet[ServiceResult]:
 def children_named(runtime: RuntimeResult) -> QuerySet[RuntimeResult]:
     """The runtimes that name it, or a namesake in another scope, as their parent."""
     return RuntimeResult.objects.filter(cluster=runtime.cluster_id, parent=runtime.name)
+
+
+def refused_services(fleet: Fleet, runtime: RuntimeResult) -> list[ServiceResult]:
+    """The services that name it and don't get it, whatever the reason, by namespace and name."""
+    ref = ObjectRef(runtime.kind, runtime.namespace, runtime.name)
+    naming = {
+        key
+        for key, service in fleet.services.items()
+        if service.named_runtime == ref.name
+        and (found := judge_named(fleet, service, None, None).runtime) is not None
+        and found.ref == ref
+    }
+    if not naming:
+        return []
+    without = ServiceResult.objects.filter(cluster=runtime.cluster_id, named=True, selected_name="")
+    return [row for row in without.order_by("namespace", "name") if (row.namespace, row.name) in naming]

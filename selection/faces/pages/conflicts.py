@@ -23,7 +23,7 @@ CONFLICTS = Listing(
         Column("cluster", "", value="cluster.name"),
         Column("service", "Service", ("cluster__name", "namespace", "service"), "service"),
         Column("namespace", "", value="namespace"),
-        Column("component", "Component", ("component",), "component"),
+        Column("component", "", value="component"),
         Column("what", "What happens, and what to do"),
         Column("runtime", "Runtime", ("runtime_name", "runtime_namespace"), "runtime_name"),
         Column("runtime_kind", "", value="runtime_kind"),

@@ -15,9 +15,9 @@ register = template.Library()
 
 
 @register.simple_tag
-def list_query(state: ListState, **changes: Any) -> str:
+def list_query(here: ListState, **changes: Any) -> str:
     """The list's query string with some parameters changed: ``{% list_query list sort="-name" %}``."""
-    return state.query_string({name: str(value) for name, value in changes.items()})
+    return here.query_string({name: str(value) for name, value in changes.items()})
 
 
 @register.simple_tag
