@@ -147,7 +147,7 @@ def _score(judged: Judged) -> int | None:
 
 def _failure_text(question: Question, namespace: str, judged: Judged) -> str:
     if judged.brief:
-        return no_runtime_head(question, namespace, judged.namespaced, judged.clustered)
+        return no_runtime_head(question, namespace)
     return no_runtime_text(question, namespace, judged.verdicts)
 
 

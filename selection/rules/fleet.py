@@ -12,7 +12,7 @@ from typing import Any
 
 from .candidates import Candidate, listed
 from .index import RuntimeIndex
-from .inheritance import Chain, RuntimeKey, effective_spec, resolve_chain
+from .inheritance import INHERIT_FROM, Chain, RuntimeKey, effective_spec, resolve_chain
 from .merge import WrongType, normalised_spec
 from .objects import Model, ObjectRef, Problem, Runtime, Service, Workload
 from .parsing import (
@@ -30,7 +30,7 @@ from .references import find_references
 from .selection import Question, Verdict, judge, rank
 from .semantics import V1_3, Semantics
 
-__all__ = ["Effective", "Fleet", "Judged", "read_fleet"]
+__all__ = ["Effective", "Fleet", "Judged", "evolved", "parent_of", "read_fleet"]
 
 _RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
 _MODELS = frozenset({"BaseModel", "ClusterBaseModel"})
@@ -77,7 +77,10 @@ class Judged:
 
 @dataclass(slots=True)
 class Fleet:
-    """The objects of one cluster, by scope and name. Namespaces of cluster-scoped objects are ``""``."""
+    """The objects of one cluster, by scope and name. Namespaces of cluster-scoped objects are ``""``.
+
+    ``workloads`` are by the namespace and name of the service that owns them, ``owners`` leads there.
+    """
 
     semantics: Semantics = V1_3
     services: dict[tuple[str, str], Service] = field(default_factory=dict)
@@ -85,6 +88,7 @@ class Fleet:
     models: dict[tuple[str, str], Model] = field(default_factory=dict)
     accelerator_classes: set[str] = field(default_factory=set)
     workloads: dict[tuple[str, str], list[Workload]] = field(default_factory=dict)
+    owners: dict[ObjectRef, tuple[str, str]] = field(default_factory=dict)
     revisions: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     problems: dict[ObjectRef, Problem] = field(default_factory=dict)
     _candidates: dict[str, tuple[Runtime, ...]] = field(default_factory=dict)
@@ -209,6 +213,49 @@ class Fleet:
         return None if found is None else {"metadata": {"name": name, "annotations": dict(found.annotations)}}
 
 
+def parent_of(runtime: Runtime) -> str:
+    """The name of the runtime that this one inherits from, or ``""``."""
+    return runtime.annotations.get(INHERIT_FROM, "")
+
+
+def evolved(fleet: Fleet, put: Iterable[Mapping[str, Any]], dropped: Iterable[ObjectRef]) -> Fleet:
+    """A fleet with some objects put in (new or in place of the old) and some dropped; the given one stays as it is."""
+    new = Fleet(
+        fleet.semantics,
+        dict(fleet.services),
+        dict(fleet.runtimes),
+        dict(fleet.models),
+        set(fleet.accelerator_classes),
+        {owner: list(found) for owner, found in fleet.workloads.items()},
+        dict(fleet.owners),
+        dict(fleet.revisions),
+        dict(fleet.problems),
+    )
+    for ref in dropped:
+        _drop(new, ref)
+    for manifest in put:
+        _put(new, manifest)
+    return new
+
+
+def _drop(fleet: Fleet, ref: ObjectRef) -> None:
+    key = (ref.namespace, ref.name)
+    fleet.problems.pop(ref, None)
+    if ref.kind == "InferenceService":
+        fleet.services.pop(key, None)
+    elif ref.kind in _RUNTIMES:
+        fleet.runtimes.pop(key, None)
+    elif ref.kind in _MODELS:
+        fleet.models.pop(key, None)
+    elif ref.kind == "AcceleratorClass":
+        fleet.accelerator_classes.discard(ref.name)
+    elif ref.kind == "ControllerRevision":
+        fleet.revisions.pop(ref.name, None)
+    elif ref in fleet.owners:
+        owner = fleet.owners.pop(ref)
+        fleet.workloads[owner] = [workload for workload in fleet.workloads[owner] if workload.ref != ref]
+
+
 def _key(ref: ObjectRef) -> RuntimeKey:
     return RuntimeKey(ref.kind, ref.namespace or None, ref.name)
 
@@ -220,25 +267,17 @@ def read_fleet(manifests: Iterable[Mapping[str, Any]], semantics: Semantics = V1
     """
     fleet = Fleet(semantics)
     for manifest in manifests:
-        ref = ref_of(manifest)
-        _forget(fleet, ref)
-        try:
-            _add(fleet, manifest)
-        except (Unreadable, WrongType) as error:
-            fleet.problems[ref] = Problem(ref, error.path, error.message)
+        _put(fleet, manifest)
     return fleet
 
 
-def _forget(fleet: Fleet, ref: ObjectRef) -> None:
-    """Drop what was read of an earlier manifest of this object."""
-    key = (ref.namespace, ref.name)
-    fleet.problems.pop(ref, None)
-    if ref.kind == "InferenceService":
-        fleet.services.pop(key, None)
-    elif ref.kind in _RUNTIMES:
-        fleet.runtimes.pop(key, None)
-    elif ref.kind in _MODELS:
-        fleet.models.pop(key, None)
+def _put(fleet: Fleet, manifest: Mapping[str, Any]) -> None:
+    ref = ref_of(manifest)
+    _drop(fleet, ref)
+    try:
+        _add(fleet, manifest)
+    except (Unreadable, WrongType) as error:
+        fleet.problems[ref] = Problem(ref, error.path, error.message)
 
 
 def _add(fleet: Fleet, manifest: Mapping[str, Any]) -> None:
@@ -258,7 +297,8 @@ def _add(fleet: Fleet, manifest: Mapping[str, Any]) -> None:
     elif kind in _WORKLOADS:
         workload = parse_workload(manifest)
         if workload is not None:
-            of_service = fleet.workloads.setdefault((workload.ref.namespace, workload.service), [])
-            of_service[:] = [other for other in of_service if other.ref != workload.ref] + [workload]
+            owner = (workload.ref.namespace, workload.service)
+            fleet.workloads.setdefault(owner, []).append(workload)
+            fleet.owners[workload.ref] = owner
     elif kind == "ControllerRevision":
         fleet.revisions[ref_of(manifest).name] = manifest

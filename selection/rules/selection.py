@@ -198,7 +198,12 @@ def no_runtime_text(question: Question, namespace: str, verdicts: Sequence[Verdi
     name are listed once, with the cluster-scoped one's reason.
     """
     clustered = sum(verdict.runtime.cluster_scoped for verdict in verdicts)
-    text = no_runtime_head(question, namespace, len(verdicts) - clustered, clustered)
+    text = no_runtime_head(question, namespace)
+    if not verdicts:
+        return text
+    text += (
+        f". Checked {len(verdicts)} runtimes ({len(verdicts) - clustered} namespace-scoped, {clustered} cluster-scoped)"
+    )
     reasons: dict[str, str] = {}
     for verdict in sorted(verdicts, key=lambda v: v.runtime.cluster_scoped):
         if not verdict.compatible:
@@ -208,11 +213,7 @@ def no_runtime_text(question: Question, namespace: str, verdicts: Sequence[Verdi
     return text
 
 
-def no_runtime_head(question: Question, namespace: str, namespaced: int, clustered: int) -> str:
-    """The message's first part: what was looked for, where, and how many runtimes were checked."""
+def no_runtime_head(question: Question, namespace: str) -> str:
+    """The message's first sentence: what was looked for, and where."""
     name = question.model.format.name
-    text = f"no runtime found to support model {name} with format {name} in namespace {namespace}"
-    if not namespaced + clustered:
-        return text
-    total = namespaced + clustered
-    return f"{text}. Checked {total} runtimes ({namespaced} namespace-scoped, {clustered} cluster-scoped)"
+    return f"no runtime found to support model {name} with format {name} in namespace {namespace}"

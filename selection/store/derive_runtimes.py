@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from selection.rules.explanation import Explanation
+from django.db.models import Count, QuerySet
+
 from selection.rules.fleet import Fleet
 from selection.rules.inheritance import PROFILE, Chain, parent_name, provenance
 from selection.rules.merge import WrongType
 from selection.rules.modes import runtime_mode
 from selection.rules.objects import Model, ObjectRef, Problem, Runtime
+from selection.rules.reach import Reach
 from selection.rules.references import Reference, find_references
 from selection.rules.selection import Verdict, model_error, question_of
 from selection.rules.sizes import range_text
 
-from .models import Cluster, ModelResult, ReferenceRow, RuntimeResult
-from .rows import Written, write_rows
+from .models import Cluster, ModelResult, ReferenceRow, RuntimeResult, ServiceResult
+from .rows import Written, having, write_rows
 
 __all__ = ["write_models", "write_runtimes"]
 
@@ -25,41 +27,73 @@ _RUNTIME_KINDS = frozenset({"ServingRuntime", "ClusterServingRuntime"})
 _MODEL_KINDS = frozenset({"BaseModel", "ClusterBaseModel"})
 
 
-def write_runtimes(cluster: Cluster, fleet: Fleet, explanations: Sequence[Explanation]) -> Written:
-    """Write one row for each runtime, readable or not, and one for each LeaderWorkerSet reference."""
-    selected: Counter[ObjectRef] = Counter()
-    named: Counter[ObjectRef] = Counter()
-    for explanation in explanations:
-        if explanation.selected is not None:
-            (selected if explanation.outcome == "auto-selected" else named)[explanation.selected.ref] += 1
-    references = {runtime.ref: list(_references(fleet, runtime)) for runtime in fleet.runtimes.values()}
+def write_runtimes(cluster: Cluster, fleet: Fleet, touched: Reach | None) -> Written:
+    """Write one row for each runtime, readable or not, and one for each LeaderWorkerSet reference.
+
+    Only what is touched is made anew, unless None; who gets a runtime is counted for all, from the services' rows.
+    """
+    rows = RuntimeResult.objects.filter(cluster=cluster)
+    counts = _served_services(cluster)
+    if touched is None:
+        refs = {
+            *(runtime.ref for runtime in fleet.runtimes.values()),
+            *(ref for ref in fleet.problems if ref.kind in _RUNTIME_KINDS),
+        }
+        existing: Iterable[RuntimeResult] = rows
+    else:
+        refs = touched.runtimes
+        existing = [row for row in having(rows, "name", (ref.name for ref in refs)) if _ref(row) in refs]
+    found = {runtime.ref: runtime for runtime in fleet.runtimes.values() if runtime.ref in refs}
+    references = {ref: list(_references(fleet, runtime)) for ref, runtime in found.items()}
     wanted = [
-        _runtime_row(cluster, fleet, runtime, selected, named, len(references[runtime.ref]))
-        for runtime in fleet.runtimes.values()
+        _runtime_row(cluster, fleet, runtime, counts.get(ref, (0, 0)), len(references[ref]))
+        for ref, runtime in found.items()
     ]
-    wanted += [
-        _unreadable_runtime(cluster, problem)
-        for problem in fleet.problems.values()
-        if problem.object.kind in _RUNTIME_KINDS
-    ]
-    written = write_rows(RuntimeResult.objects.filter(cluster=cluster), wanted, ["kind", "namespace", "name"])
-    keys = {
-        ObjectRef(kind, namespace, name): pk
-        for pk, kind, namespace, name in RuntimeResult.objects.filter(cluster=cluster).values_list(
-            "pk", "kind", "namespace", "name"
-        )
-    }
-    rows = [row for ref, found in references.items() for row in _reference_rows(keys[ref], found)]
-    parts = write_rows(ReferenceRow.objects.filter(runtime__cluster=cluster), rows, ["runtime_id", "path", "ordinal"])
-    return Written(written.created + parts.created, written.updated + parts.updated, written.deleted + parts.deleted)
+    wanted += [_unreadable_runtime(cluster, fleet.problems[ref]) for ref in refs if ref in fleet.problems]
+    written = write_rows(existing, wanted, RuntimeResult)
+    keys = {_ref(row): row.pk for row in rows.only("kind", "namespace", "name")}
+    pks = {keys[ref]: ref for ref in found}
+    parts = ReferenceRow.objects.filter(runtime__cluster=cluster)
+    old_parts = parts if touched is None else having(parts, "runtime_id", (keys[ref] for ref in refs if ref in keys))
+    new_parts = [row for pk, ref in pks.items() for row in _reference_rows(pk, references[ref])]
+    return written + write_rows(old_parts, new_parts, ReferenceRow) + _recount(rows, counts, touched)
+
+
+def _ref(row: RuntimeResult) -> ObjectRef:
+    return ObjectRef(row.kind, row.namespace, row.name)
+
+
+def _served_services(cluster: Cluster) -> dict[ObjectRef, tuple[int, int]]:
+    """How many services get each runtime by selection and by name."""
+    found: dict[ObjectRef, tuple[int, int]] = {}
+    fields = ("selected_kind", "selected_namespace", "selected_name", "outcome")
+    groups = ServiceResult.objects.filter(cluster=cluster).exclude(selected_name="").order_by()
+    for kind, namespace, name, outcome, count in groups.values_list(*fields).annotate(count=Count("pk")):
+        selected, named = found.get(ObjectRef(kind, namespace, name), (0, 0))
+        automatic = outcome == "auto-selected"
+        found[ObjectRef(kind, namespace, name)] = (selected + count * automatic, named + count * (not automatic))
+    return found
+
+
+def _recount(rows: QuerySet[RuntimeResult], counts: dict[ObjectRef, tuple[int, int]], touched: Reach | None) -> Written:
+    """Correct the counts of runtimes that weren't touched themselves: their services may have gone elsewhere."""
+    if touched is None:
+        return Written()
+    changed = []
+    for row in rows:
+        count = counts.get(_ref(row), (0, 0))
+        if (row.selected_by, row.named_by) != count:
+            row.selected_by, row.named_by = count
+            changed.append(row)
+    RuntimeResult.objects.bulk_update(changed, ["selected_by", "named_by"], batch_size=500)
+    return Written(updated=len(changed))
 
 
 def _runtime_row(
     cluster: Cluster,
     fleet: Fleet,
     runtime: Runtime,
-    selected: Counter[ObjectRef],
-    named: Counter[ObjectRef],
+    services: tuple[int, int],
     references: int,
 ) -> RuntimeResult:
     chain = fleet.effective(runtime).chain
@@ -82,8 +116,8 @@ def _runtime_row(
         if fleet.semantics.inherits
         else "",
         chain_problem=chain.problem.reason if chain.problem else "",
-        selected_by=selected[runtime.ref],
-        named_by=named[runtime.ref],
+        selected_by=services[0],
+        named_by=services[1],
         references=references,
     )
 
@@ -145,23 +179,48 @@ def _reference_rows(runtime_pk: int, found: list[tuple[Reference, ObjectRef]]) -
         seen[reference.path[:499]] += 1
 
 
-def write_models(cluster: Cluster, fleet: Fleet, explanations: Sequence[Explanation]) -> Written:
-    """Write one row for each model, readable or not."""
-    used = Counter(explanation.model.ref for explanation in explanations if explanation.model is not None)
-    wanted = [_model_row(cluster, fleet, model, used[model.ref]) for model in fleet.models.values()]
-    wanted += [
-        ModelResult(
-            cluster=cluster,
-            kind=problem.object.kind,
-            namespace=problem.object.namespace,
-            name=problem.object.name,
-            matchable=False,
-            problem=f"{problem.path}: {problem.message}",
-        )
-        for problem in fleet.problems.values()
-        if problem.object.kind in _MODEL_KINDS
+def write_models(cluster: Cluster, fleet: Fleet, touched: Reach | None) -> Written:
+    """Write one row for each model, readable or not; only those touched, unless None."""
+    used = _using_services(cluster)
+    rows = ModelResult.objects.filter(cluster=cluster)
+    if touched is None:
+        refs = {model.ref for model in fleet.models.values()}
+        refs |= {ref for ref in fleet.problems if ref.kind in _MODEL_KINDS}
+        existing: Iterable[ModelResult] = rows
+    else:
+        # A service that stopped using a model touches it too; the counts tell which.
+        stale = (row for row in rows if row.services != used[_model_ref(row)])
+        refs = touched.models | {_model_ref(row) for row in stale}
+        existing = [row for row in having(rows, "name", (ref.name for ref in refs)) if _model_ref(row) in refs]
+    wanted = [
+        _model_row(cluster, fleet, model, used[model.ref]) for model in fleet.models.values() if model.ref in refs
     ]
-    return write_rows(ModelResult.objects.filter(cluster=cluster), wanted, ["kind", "namespace", "name"])
+    wanted += [_unreadable_model(cluster, fleet.problems[ref]) for ref in refs if ref in fleet.problems]
+    return write_rows(existing, wanted, ModelResult)
+
+
+def _model_ref(row: ModelResult) -> ObjectRef:
+    return ObjectRef(row.kind, row.namespace, row.name)
+
+
+def _using_services(cluster: Cluster) -> Counter[ObjectRef]:
+    """How many services use each model."""
+    groups = ServiceResult.objects.filter(cluster=cluster).exclude(model_kind="").order_by()
+    fields = ("model_kind", "model_namespace", "model_name")
+    counted = groups.values_list(*fields).annotate(count=Count("pk"))
+    return Counter({ObjectRef(kind, namespace, name): count for kind, namespace, name, count in counted})
+
+
+def _unreadable_model(cluster: Cluster, problem: Problem) -> ModelResult:
+    ref = problem.object
+    return ModelResult(
+        cluster=cluster,
+        kind=ref.kind,
+        namespace=ref.namespace,
+        name=ref.name,
+        matchable=False,
+        problem=f"{problem.path}: {problem.message}",
+    )
 
 
 def _model_row(cluster: Cluster, fleet: Fleet, model: Model, services: int) -> ModelResult:

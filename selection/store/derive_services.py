@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from selection.rules.conflicts import Conflict, runtime_conflicts
 from selection.rules.explanation import Explanation
 from selection.rules.fleet import Fleet
 from selection.rules.objects import ObjectRef
+from selection.rules.reach import Reach
 
 from .models import Cluster, ComponentResult, ConflictRow, ServiceResult, StoredObject
-from .rows import Written, write_rows
+from .rows import Written, having, write_rows
 
 __all__ = ["write_conflicts", "write_services"]
 
@@ -23,25 +25,40 @@ _STAMPS = ["computed_at"]
 _NOWHERE = ObjectRef("", "", "")
 
 
-def write_services(cluster: Cluster, explanations: Sequence[Explanation]) -> Written:
-    """Write one row for each service and one for each of its components."""
+def write_services(cluster: Cluster, explanations: Sequence[Explanation], touched: Reach | None) -> Written:
+    """Write one row for each service and one for each of its components; only those touched, unless None."""
     now = timezone.now()
-    versions = _versions(cluster)
+    versions = _versions(cluster, explanations if touched else None)
     wanted = [_service_row(cluster, explanation, versions, now) for explanation in explanations]
-    written = write_rows(ServiceResult.objects.filter(cluster=cluster), wanted, ["namespace", "name"], stamps=_STAMPS)
-    keys = {(namespace, name): pk for pk, namespace, name in _result_keys(cluster)}
+    results = ServiceResult.objects.filter(cluster=cluster)
+    written = write_rows(_touched_rows(results, touched), wanted, ServiceResult, stamps=_STAMPS)
+    keys = {(row.namespace, row.name): row.pk for row in _touched_rows(results.only("namespace", "name"), touched)}
+    parts = ComponentResult.objects.filter(result__cluster=cluster)
+    existing = parts if touched is None else having(parts, "result_id", keys.values())
     components = [row for explanation in explanations for row in _component_rows(explanation, keys)]
-    parts = write_rows(ComponentResult.objects.filter(result__cluster=cluster), components, ["result_id", "component"])
-    return Written(written.created + parts.created, written.updated + parts.updated, written.deleted + parts.deleted)
+    return written + write_rows(existing, components, ComponentResult)
 
 
-def _result_keys(cluster: Cluster) -> Iterable[tuple[int, str, str]]:
-    return ServiceResult.objects.filter(cluster=cluster).values_list("pk", "namespace", "name")
+def _touched_rows(results: QuerySet[ServiceResult], touched: Reach | None) -> Iterable[ServiceResult]:
+    if touched is None:
+        return results
+    named = having(results, "name", (name for _, name in touched.services))
+    return (row for row in named if (row.namespace, row.name) in touched.services)
 
 
-def _versions(cluster: Cluster) -> dict[tuple[str, str, str], str]:
-    rows = StoredObject.objects.filter(cluster=cluster).values_list("kind", "namespace", "name", "resource_version")
-    return {(kind, namespace, name): version for kind, namespace, name, version in rows}
+def _versions(cluster: Cluster, explanations: Sequence[Explanation] | None) -> dict[tuple[str, str, str], str]:
+    """The resourceVersions of the cluster's objects, or of those that decide these explanations."""
+    rows = StoredObject.objects.filter(cluster=cluster).only("kind", "namespace", "name", "resource_version")
+    names = {ref.name for explanation in explanations or () for ref in _deciding(explanation)}
+    found = rows if explanations is None else having(rows, "name", names)
+    return {(row.kind, row.namespace, row.name): row.resource_version for row in found}
+
+
+def _deciding(explanation: Explanation) -> list[ObjectRef]:
+    refs = [explanation.subject]
+    refs += [explanation.model.ref] if explanation.model else []
+    refs += [explanation.selected.ref] if explanation.selected else []
+    return refs
 
 
 def _service_row(
@@ -50,7 +67,6 @@ def _service_row(
     selected = explanation.selected.ref if explanation.selected else _NOWHERE
     model = explanation.model.ref if explanation.model else _NOWHERE
     written_model = explanation.service.model_name if explanation.service else None
-    deciding = [ref for ref in (explanation.subject, model, selected) if ref.name]
     return ServiceResult(
         cluster=cluster,
         namespace=explanation.subject.namespace,
@@ -66,13 +82,12 @@ def _service_row(
         model_name=model.name or written_model or "",
         message=explanation.message or "",
         admitted=explanation.admission.allowed,
-        candidates=explanation.considered,
         qualified=explanation.qualified,
         modes={name: modes.to_dict() for name, modes in explanation.modes.items()},
         conflicts=sorted({conflict.code for conflict in explanation.conflicts}),
         computed_from=[
             {**ref.to_dict(), "resourceVersion": versions.get((ref.kind, ref.namespace, ref.name)) or None}
-            for ref in deciding
+            for ref in _deciding(explanation)
         ],
         computed_at=now,
     )
@@ -94,21 +109,34 @@ def _component_rows(explanation: Explanation, keys: dict[tuple[str, str], int]) 
         )
 
 
-def write_conflicts(cluster: Cluster, fleet: Fleet, explanations: Sequence[Explanation]) -> Written:
+def write_conflicts(
+    cluster: Cluster, fleet: Fleet, explanations: Sequence[Explanation], touched: Reach | None
+) -> Written:
     """Write one row for each conflict of a service's component and for each of a runtime's own."""
     wanted = [row for explanation in explanations for row in _service_conflicts(cluster, explanation)]
     for runtime in fleet.runtimes.values():
-        wanted += [
-            _conflict_row(cluster, conflict, runtime.ref, _NOWHERE, "", "")
-            for conflict in runtime_conflicts(runtime, fleet.semantics)
-        ]
+        if touched is None or runtime.ref in touched.runtimes:
+            wanted += [
+                _conflict_row(cluster, conflict, runtime.ref, _NOWHERE, "", "")
+                for conflict in runtime_conflicts(runtime, fleet.semantics)
+            ]
     seen: Counter[tuple[Any, ...]] = Counter()
-    key = ["namespace", "service", "component", "code", "runtime_kind", "runtime_namespace", "runtime_name"]
     for row in wanted:
-        identity = tuple(getattr(row, name) for name in key)
-        row.ordinal = seen[identity]
-        seen[identity] += 1
-    return write_rows(ConflictRow.objects.filter(cluster=cluster), wanted, [*key, "ordinal"])
+        identity = (row.namespace, row.service, row.component, row.code, row.runtime_kind, row.runtime_namespace)
+        row.ordinal = seen[(*identity, row.runtime_name)]
+        seen[(*identity, row.runtime_name)] += 1
+    rows = ConflictRow.objects.filter(cluster=cluster)
+    return write_rows(rows if touched is None else _touched_conflicts(rows, touched), wanted, ConflictRow)
+
+
+def _touched_conflicts(rows: QuerySet[ConflictRow], touched: Reach) -> Iterator[ConflictRow]:
+    for row in having(rows, "service", (name for _, name in touched.services)):
+        if (row.namespace, row.service) in touched.services:
+            yield row
+    own = rows.filter(service="")
+    for row in having(own, "runtime_name", (ref.name for ref in touched.runtimes)):
+        if ObjectRef(row.runtime_kind, row.runtime_namespace, row.runtime_name) in touched.runtimes:
+            yield row
 
 
 def _service_conflicts(cluster: Cluster, explanation: Explanation) -> Iterator[ConflictRow]:

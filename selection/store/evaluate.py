@@ -1,57 +1,112 @@
-"""Computes everything derived of a cluster from its objects. Running it again gives the same rows."""
+"""Computes what is derived of a cluster from its objects.
+
+A process that evaluated a cluster keeps the fleet it saw. When only few objects differ since, it judges again
+what they can reach and nothing else; otherwise everything. Both give the same rows.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db import transaction
 
-from selection.rules.explain import explain_services
+from selection.rules.explain import explain_service, explain_services
+from selection.rules.explanation import Explanation
 from selection.rules.fleet import Fleet
+from selection.rules.reach import Reach, reach
 
 from .derive_runtimes import write_models, write_runtimes
 from .derive_services import write_conflicts, write_services
-from .fleets import fleet_of
+from .fleets import Loaded, advance, load
 from .models import Cluster, StoredObject
 
 __all__ = ["Evaluation", "evaluate"]
 
+MOST = 2000
+"""From so many services on, judging all of them anew costs no more."""
+
+_seen: dict[int, Loaded] = {}
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """How many services were judged and how many derived rows changed."""
+    """How many services were judged, how many derived rows changed, and whether everything was looked at."""
 
     services: int
     changed: int
+    complete: bool
 
 
-def evaluate(cluster: Cluster) -> Evaluation:
-    """Judge every service of the cluster and write what changed, in one transaction."""
-    fleet = fleet_of(cluster)
-    explanations = explain_services(fleet, brief=True)
+def evaluate(cluster: Cluster, *, anew: bool = False) -> Evaluation:
+    """Judge the cluster's services and write what changed, in one transaction.
+
+    Args:
+        cluster: the cluster, as it stands in the database.
+        anew: judge everything, whatever is known to have changed.
+    """
+    known = _seen.get(cluster.pk)
+    trusted = not anew and known is not None and known.generation == cluster.evaluated_generation
+    new = advance(cluster, known) if known is not None and trusted else None
+    touched = _touched(known.fleet, new) if known is not None and new is not None else None
+    loaded = new or load(cluster)
+    explanations = _explanations(loaded.fleet, touched)
     with transaction.atomic():
-        _write_problems(cluster, fleet)
-        changes = [
-            write_services(cluster, explanations),
-            write_conflicts(cluster, fleet, explanations),
-            write_runtimes(cluster, fleet, explanations),
-            write_models(cluster, fleet, explanations),
-        ]
-        cluster.evaluated_generation = cluster.generation
+        _write_problems(cluster, loaded.fleet)
+        written = (
+            write_services(cluster, explanations, touched)
+            + write_conflicts(cluster, loaded.fleet, explanations, touched)
+            + write_runtimes(cluster, loaded.fleet, touched)
+            + write_models(cluster, loaded.fleet, touched)
+        )
+        cluster.evaluated_generation = loaded.generation
         cluster.save(update_fields=["evaluated_generation"])
-    return Evaluation(len(explanations), sum(change.created + change.updated + change.deleted for change in changes))
+    _seen[cluster.pk] = loaded
+    return Evaluation(len(explanations), written.total, touched is None)
+
+
+def _touched(old: Fleet, new: Loaded) -> Reach | None:
+    """What the changed objects can reach, before or after; None when that is most of the fleet."""
+    touched = Reach()
+    for ref in new.changed:
+        touched.add(reach(old, ref))
+        touched.add(reach(new.fleet, ref))
+        if len(touched.services) > MOST:
+            return None
+    return touched
+
+
+def _explanations(fleet: Fleet, touched: Reach | None) -> list[Explanation]:
+    if touched is None:
+        return explain_services(fleet, brief=True)
+    return [explain_service(fleet, *key, brief=True) for key in sorted(touched.services) if _is_there(fleet, key)]
+
+
+def _is_there(fleet: Fleet, key: tuple[str, str]) -> bool:
+    return key in fleet.services or any(
+        (ref.namespace, ref.name) == key for ref in fleet.problems if ref.kind == "InferenceService"
+    )
 
 
 def _write_problems(cluster: Cluster, fleet: Fleet) -> None:
-    """Mark the objects that can't be judged, with the path and the reason."""
-    marked = {
-        (row.kind, row.namespace, row.name): row
-        for row in StoredObject.objects.filter(cluster=cluster).exclude(problem_message="").defer("manifest")
+    """Mark the objects that can't be judged, with the path and the reason, and unmark the others."""
+    rows = StoredObject.objects.filter(cluster=cluster).defer("manifest")
+    marked = {(row.kind, row.namespace, row.name): row for row in rows.exclude(problem_message="")}
+    wanted = {
+        (ref.kind, ref.namespace, ref.name): (problem.path[:500], problem.message)
+        for ref, problem in fleet.problems.items()
     }
-    for ref, problem in fleet.problems.items():
-        row = marked.pop((ref.kind, ref.namespace, ref.name), None)
-        if row is None or (row.problem_path, row.problem_message) != (problem.path[:500], problem.message):
-            StoredObject.objects.filter(cluster=cluster, kind=ref.kind, namespace=ref.namespace, name=ref.name).update(
-                problem_path=problem.path[:500], problem_message=problem.message
-            )
-    StoredObject.objects.filter(pk__in=[row.pk for row in marked.values()]).update(problem_path="", problem_message="")
+    new = {key for key, text in wanted.items() if key not in marked or _words(marked[key]) != text}
+    found: Iterable[StoredObject] = rows.filter(kind__in={kind for kind, _, _ in new}) if new else ()
+    changed = [row for row in found if (row.kind, row.namespace, row.name) in new]
+    for row in changed:
+        row.problem_path, row.problem_message = wanted[(row.kind, row.namespace, row.name)]
+    for key, row in marked.items():
+        if key not in wanted:
+            row.problem_path = row.problem_message = ""
+            changed.append(row)
+    StoredObject.objects.bulk_update(changed, ["problem_path", "problem_message"], batch_size=500)
+
+
+def _words(row: StoredObject) -> tuple[str, str]:
+    return row.problem_path, row.problem_message

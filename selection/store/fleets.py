@@ -1,48 +1,92 @@
-"""A cluster's objects as the rules' fleet, kept per process until the cluster changes."""
+"""A cluster's objects as the rules' fleet, kept per process and brought up to date by what changed."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from selection.rules.fleet import Fleet, read_fleet
+from selection.rules.fleet import Fleet, evolved, read_fleet
+from selection.rules.objects import ObjectRef
 from selection.rules.semantics import semantics_of
 
 from .models import Cluster, StoredObject
 
-__all__ = ["fleet_of", "load_fleet"]
+__all__ = ["Loaded", "advance", "fleet_of", "load", "load_fleet"]
+
+MANY = 500
+"""From so many changed objects on, reading a cluster anew is the quicker way."""
 
 # More clusters than this share the memory by turns; a fleet of 10,000 services takes some hundred megabytes.
-_KEPT = 4
-_fleets: OrderedDict[tuple[int, int, str], Fleet] = OrderedDict()
+_KEPT = 8
+_loaded: OrderedDict[int, Loaded] = OrderedDict()
 _lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A fleet as of one generation of its cluster. ``rows`` leads from primary keys to objects.
+
+    ``changed`` are the objects that differ from the one it was advanced from.
+    """
+
+    generation: int
+    version: str
+    fleet: Fleet
+    rows: dict[int, ObjectRef]
+    changed: tuple[ObjectRef, ...] = ()
 
 
 def fleet_of(cluster: Cluster) -> Fleet:
     """The cluster's fleet as of ``cluster.generation``; the same object until the cluster changes."""
-    key = (cluster.pk, cluster.generation, cluster.ome_version)
     with _lock:
-        fleet = _fleets.get(key)
-        if fleet is not None:
-            _fleets.move_to_end(key)
-            return fleet
-    fleet = load_fleet(cluster)
+        known = _loaded.get(cluster.pk)
+    if known is not None and (known.generation, known.version) == (cluster.generation, cluster.ome_version):
+        return known.fleet
+    new = (advance(cluster, known) if known else None) or load(cluster)
     with _lock:
-        for known in [known for known in _fleets if known[0] == cluster.pk]:
-            del _fleets[known]
-        _fleets[key] = fleet
-        while len(_fleets) > _KEPT:
-            _fleets.popitem(last=False)
-    return fleet
+        _loaded[cluster.pk] = new
+        _loaded.move_to_end(cluster.pk)
+        while len(_loaded) > _KEPT:
+            _loaded.popitem(last=False)
+    return new.fleet
 
 
 def load_fleet(cluster: Cluster) -> Fleet:
     """Read the cluster's objects from the database anew."""
-    return read_fleet(_manifests(cluster), semantics_of(cluster.ome_version))
+    return load(cluster).fleet
 
 
-def _manifests(cluster: Cluster) -> Iterator[Mapping[str, Any]]:
-    rows = StoredObject.objects.filter(cluster=cluster).order_by("kind", "namespace", "name")
-    yield from rows.values_list("manifest", flat=True).iterator(chunk_size=2000)
+def load(cluster: Cluster) -> Loaded:
+    """Read the cluster's objects from the database anew."""
+    rows: dict[int, ObjectRef] = {}
+
+    def manifests() -> Iterator[Mapping[str, Any]]:
+        found = StoredObject.objects.filter(cluster=cluster).order_by("kind", "namespace", "name")
+        fields = ("pk", "kind", "namespace", "name", "manifest")
+        for pk, kind, namespace, name, manifest in found.values_list(*fields).iterator(chunk_size=2000):
+            rows[pk] = ObjectRef(kind, namespace, name)
+            yield manifest
+
+    fleet = read_fleet(manifests(), semantics_of(cluster.ome_version))
+    return Loaded(cluster.generation, cluster.ome_version, fleet, rows)
+
+
+def advance(cluster: Cluster, known: Loaded) -> Loaded | None:
+    """Bring a fleet from its generation to the cluster's, or None when reading anew is the better way."""
+    if known.version != cluster.ome_version or known.generation > cluster.generation:
+        return None
+    stored = StoredObject.objects.filter(cluster=cluster)
+    present = set(stored.values_list("pk", flat=True))
+    gone = [ref for pk, ref in known.rows.items() if pk not in present]
+    newer = list(stored.filter(generation__gt=known.generation)[: MANY + 1])
+    if len(newer) + len(gone) > MANY:
+        return None
+    rows = {pk: ref for pk, ref in known.rows.items() if pk in present}
+    put = {row.pk: ObjectRef(row.kind, row.namespace, row.name) for row in newer}
+    again = set(put.values())
+    dropped = [ref for ref in gone if ref not in again]
+    fleet = evolved(known.fleet, [row.manifest for row in newer], dropped)
+    return Loaded(cluster.generation, known.version, fleet, rows | put, (*put.values(), *dropped))

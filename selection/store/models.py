@@ -87,6 +87,9 @@ class StoredObject(models.Model):
     resource_version = models.CharField(max_length=64, blank=True)
     manifest: models.JSONField[Any, Any] = models.JSONField()
     digest = models.CharField(max_length=64)
+    generation = models.PositiveBigIntegerField(
+        default=0, help_text="The cluster's generation that brought it as it is"
+    )
     problem_path = models.CharField(max_length=500, blank=True)
     problem_message = models.TextField(blank=True)
 
@@ -94,6 +97,9 @@ class StoredObject(models.Model):
         ordering: ClassVar[list[str]] = ["kind", "namespace", "name"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(fields=["cluster", "kind", "namespace", "name"], name="object_once")
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["cluster", "generation"], name="object_generation")
         ]
 
     def __str__(self) -> str:
@@ -117,7 +123,6 @@ class ServiceResult(models.Model):
     model_name = models.CharField(max_length=253, blank=True)
     message = models.TextField(blank=True, help_text="OME's text, without the list of excluded runtimes")
     admitted = models.BooleanField(default=True)
-    candidates = models.PositiveIntegerField(default=0)
     qualified = models.PositiveIntegerField(default=0)
     modes: models.JSONField[Any, Any] = models.JSONField(default=dict, help_text="As in the explanation's contract")
     conflicts: models.JSONField[Any, Any] = models.JSONField(
@@ -135,6 +140,7 @@ class ServiceResult(models.Model):
         ]
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["outcome"], name="service_outcome"),
+            models.Index(fields=["cluster", "name"], name="service_name"),
             models.Index(
                 fields=["cluster", "selected_kind", "selected_namespace", "selected_name"], name="service_selected"
             ),
@@ -218,7 +224,10 @@ class ConflictRow(models.Model):
                 name="conflict_once",
             )
         ]
-        indexes: ClassVar[list[models.Index]] = [models.Index(fields=["code"], name="conflict_code")]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["code"], name="conflict_code"),
+            models.Index(fields=["cluster", "service"], name="conflict_service"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.code} {self.namespace}/{self.service} {self.component}"

@@ -6,13 +6,14 @@ time, changed ones are updated, new ones created, vanished ones deleted, all in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from itertools import islice
+from typing import Any, TypeVar
 
-from django.db.models import CharField, Model, QuerySet
+from django.db.models import CharField, Field, Model, QuerySet, UniqueConstraint
 
-__all__ = ["Written", "write_rows"]
+__all__ = ["Written", "having", "write_rows"]
 
 Row = TypeVar("Row", bound=Model)
 _BATCH = 500
@@ -26,47 +27,79 @@ class Written:
     updated: int = 0
     deleted: int = 0
 
+    @property
+    def total(self) -> int:
+        """How many rows were touched."""
+        return self.created + self.updated + self.deleted
+
+    def __add__(self, other: Written) -> Written:
+        return Written(self.created + other.created, self.updated + other.updated, self.deleted + other.deleted)
+
 
 def write_rows(
-    existing: QuerySet[Row],
+    existing: QuerySet[Row] | Iterable[Row],
     wanted: Iterable[Row],
-    key: Sequence[str],
+    model: type[Row],
     *,
     stamps: Sequence[str] = (),
 ) -> Written:
-    """Make ``existing`` equal to ``wanted``.
+    """Make ``existing`` equal to ``wanted``. Rows are told apart by the model's unique constraint.
 
     Args:
-        existing: the rows that stand for the same thing now.
-        wanted: unsaved rows; each gets its primary key when it is already there.
-        key: the fields that identify a row.
+        existing: the rows that stand for the same things now.
+        wanted: unsaved rows.
+        model: their model; its first constraint says what identifies a row.
         stamps: fields that don't count as a difference and are written only with one (such as a time).
     """
-    known = {tuple(getattr(row, name) for name in key): row for row in existing}
-    fields = [field for field in existing.model._meta.concrete_fields if not field.primary_key]
-    names = [field.attname for field in fields]
-    compared = [name for name in names if name not in stamps]
+    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
+    identity = _identity(model)
+    keys = [field.attname for field in fields if field.name in identity]
+    compared = [field.attname for field in fields if field.attname not in stamps and field.attname not in keys]
+    limits = _limits(fields)
+    known = {tuple(getattr(row, name) for name in keys): row for row in existing}
     created: list[Row] = []
     updated: list[Row] = []
-    limits = {field.attname: field.max_length for field in fields if isinstance(field, CharField) and field.max_length}
     for row in wanted:
         _clip(row, limits)
-        old = known.pop(tuple(getattr(row, name) for name in key), None)
+        old = known.pop(tuple(getattr(row, name) for name in keys), None)
         if old is None:
             created.append(row)
-            continue
-        row.pk = old.pk
-        row._state.adding = False
-        if any(getattr(old, name) != getattr(row, name) for name in compared):
+        elif any(getattr(old, name) != getattr(row, name) for name in compared):
             updated.append(row)
-    manager = existing.model._default_manager
-    gone = [row.pk for row in known.values()]
-    for start in range(0, len(gone), _BATCH):
-        manager.filter(pk__in=gone[start : start + _BATCH]).delete()
+    manager = model._default_manager
+    for pks in _batches([row.pk for row in known.values()]):
+        manager.filter(pk__in=pks).delete()
     manager.bulk_create(created, batch_size=_BATCH)
     if updated:
-        manager.bulk_update(updated, [field.name for field in fields], batch_size=_BATCH)
-    return Written(len(created), len(updated), len(gone))
+        manager.bulk_create(
+            updated,
+            batch_size=_BATCH,
+            update_conflicts=True,
+            unique_fields=identity,
+            update_fields=[field.name for field in fields if field.name not in identity],
+        )
+    return Written(len(created), len(updated), len(known))
+
+
+def having(rows: QuerySet[Row], field: str, values: Iterable[Any]) -> Iterator[Row]:
+    """The rows whose field has one of many values, asked for in pieces that every database takes."""
+    for some in _batches(sorted(set(values))):
+        yield from rows.filter(**{f"{field}__in": some})
+
+
+def _batches(values: Iterable[Any]) -> Iterator[list[Any]]:
+    iterator = iter(values)
+    while batch := list(islice(iterator, _BATCH)):
+        yield batch
+
+
+def _identity(model: type[Model]) -> list[str]:
+    constraint = next(each for each in model._meta.constraints if isinstance(each, UniqueConstraint))
+    return list(constraint.fields)
+
+
+def _limits(fields: Sequence[Field[Any, Any]]) -> dict[str, int]:
+    return {field.attname: field.max_length for field in fields if isinstance(field, CharField) and field.max_length}
 
 
 def _clip(row: Model, limits: dict[str, int]) -> None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 
 from selection.cluster.kinds import KindListing
@@ -86,7 +85,7 @@ def sync_cluster(
             if listing.reason:
                 report.reasons[listing.kind.kind] = listing.reason
             report.objects += len(listing.objects or ())
-            report.changed += written.created + written.updated + written.deleted
+            report.changed += written.total
             if on_kind is not None:
                 on_kind(listing)
     except Exception as failure:
@@ -107,16 +106,20 @@ def store_kind(cluster: Cluster, listing: KindListing) -> Written:
     now = timezone.now()
     kind = listing.kind.kind
     with transaction.atomic():
+        generation = Cluster.objects.select_for_update().values_list("generation", flat=True).get(pk=cluster.pk) + 1
         written = Written()
         listed = listing.outcome in {"complete", "not-served"}
         if listed:
-            wanted = {(row.namespace, row.name): row for row in (_row(cluster, each) for each in listing.objects or ())}
+            wanted = {
+                (row.namespace, row.name): row
+                for row in (_row(cluster, each, generation) for each in listing.objects or ())
+            }
             existing = StoredObject.objects.filter(cluster=cluster, kind=kind).defer("manifest")
             # The digest stands for the manifest; what can't be judged is said by the evaluation.
-            uncompared = ["manifest", "problem_path", "problem_message"]
-            written = write_rows(existing, wanted.values(), ["namespace", "name"], stamps=uncompared)
-            if written != Written():
-                Cluster.objects.filter(pk=cluster.pk).update(generation=F("generation") + 1)
+            uncompared = ["manifest", "generation", "problem_path", "problem_message"]
+            written = write_rows(existing, wanted.values(), StoredObject, stamps=uncompared)
+            if written.total:
+                Cluster.objects.filter(pk=cluster.pk).update(generation=generation)
         status, _ = KindSync.objects.get_or_create(cluster=cluster, kind=kind, defaults={"attempted_at": now})
         status.outcome, status.reason, status.attempted_at = listing.outcome, listing.reason or "", now
         if listed:
@@ -127,7 +130,7 @@ def store_kind(cluster: Cluster, listing: KindListing) -> Written:
     return written
 
 
-def _row(cluster: Cluster, manifest: Mapping[str, Any]) -> StoredObject:
+def _row(cluster: Cluster, manifest: Mapping[str, Any], generation: int) -> StoredObject:
     clean = redact(manifest)
     ref = ref_of(clean)
     metadata = clean.get("metadata")
@@ -142,6 +145,7 @@ def _row(cluster: Cluster, manifest: Mapping[str, Any]) -> StoredObject:
         resource_version=_text(metadata.get("resourceVersion"), 64),
         manifest=clean,
         digest=hashlib.sha256(canonical).hexdigest(),
+        generation=generation,
     )
 
 

@@ -16,7 +16,7 @@ __all__ = ["SERVICES", "services"]
 
 def _modes(row: ServiceResult) -> list[str]:
     """The running modes, as an export says them: ``engine=OMENative``."""
-    return [f"{name}={modes['running']['mode']}" for name, modes in row.modes.items()]
+    return [f"{name}={modes['running']['mode']}" for name, modes in row.modes.items() if modes["rendered"]]
 
 
 SERVICES = Listing(
@@ -32,8 +32,7 @@ SERVICES = Listing(
         Column("runtime_kind", "", value="selected_kind"),
         Column("runtime_namespace", "", value="selected_namespace"),
         Column("score", "Score", ("score",), "score", numeric=True),
-        Column("qualified", "Qualify", ("qualified", "candidates"), "qualified", numeric=True),
-        Column("candidates", "", value="candidates"),
+        Column("qualified", "", value="qualified"),
         Column("model", "Model", ("model_name",), "model_name"),
         Column("modes", "Runs in", value=_modes),
         Column("conflicts", "Conflicts", value="conflicts"),

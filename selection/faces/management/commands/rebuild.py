@@ -25,5 +25,5 @@ class Command(BaseCommand):
         if options["cluster"] and not clusters:
             raise CommandError(f"there is no cluster {options['cluster']!r}")
         for cluster in clusters:
-            done = evaluate(cluster)
+            done = evaluate(cluster, anew=True)
             self.stdout.write(f"{cluster.name}: {done.services} services judged, {done.changed} rows changed")

@@ -1,0 +1,111 @@
+"""What the change of one object can touch, so that nothing else has to be judged again.
+
+Ask before and after a change and take both answers together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from .fleet import Fleet, parent_of
+from .formats import matching_entry
+from .objects import Model, ObjectRef, Problem, Runtime, Service
+from .sizes import in_range
+
+__all__ = ["Reach", "reach"]
+
+_RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
+_MODELS = frozenset({"BaseModel", "ClusterBaseModel"})
+
+
+@dataclass(slots=True)
+class Reach:
+    """The services (by namespace and name), runtimes and models whose answer may differ."""
+
+    services: set[tuple[str, str]] = field(default_factory=set)
+    runtimes: set[ObjectRef] = field(default_factory=set)
+    models: set[ObjectRef] = field(default_factory=set)
+
+    def add(self, other: Reach) -> None:
+        """Take in what another change reaches."""
+        self.services |= other.services
+        self.runtimes |= other.runtimes
+        self.models |= other.models
+
+
+def reach(fleet: Fleet, ref: ObjectRef) -> Reach:
+    """What the object can touch as it stands in this fleet; nothing when it isn't there.
+
+    A change of how many candidates there are touches nobody: an explanation counts them when someone looks.
+    """
+    if ref.kind == "InferenceService":
+        return _service_reach(fleet, ref)
+    if ref.kind in _MODELS:
+        return _model_reach(fleet, ref)
+    if ref.kind in _RUNTIMES:
+        return _runtime_reach(fleet, ref)
+    if ref in fleet.owners:
+        return Reach({fleet.owners[ref]})
+    if ref.kind == "ControllerRevision":
+        following = {key for key, service in fleet.services.items() if ref.name in _revisions(service)}
+        return Reach(services=following)
+    return Reach()
+
+
+def _revisions(service: Service) -> tuple[str, str]:
+    return service.runtime.revision if service.runtime else "", service.pinned_revision
+
+
+def _service_reach(fleet: Fleet, ref: ObjectRef) -> Reach:
+    service = fleet.services.get((ref.namespace, ref.name))
+    found = fleet.find_model(ref.namespace, service.model_name) if service and service.model_name else None
+    return Reach({(ref.namespace, ref.name)}, set(), {found.ref} if isinstance(found, Model) else set())
+
+
+def _model_reach(fleet: Fleet, ref: ObjectRef) -> Reach:
+    named = {key for key, service in _visible(fleet, ref.namespace) if service.model_name == ref.name}
+    return Reach(named, set(), {ref})
+
+
+def _visible(fleet: Fleet, namespace: str) -> Iterator[tuple[tuple[str, str], Service]]:
+    """The services that see an object of this scope."""
+    return (item for item in fleet.services.items() if not namespace or item[0][0] == namespace)
+
+
+def _runtime_reach(fleet: Fleet, ref: ObjectRef) -> Reach:
+    """Who names it or a runtime that inherits from it, and who uses a model that it serves."""
+    runtime = fleet.find_runtime(ref.namespace, ref.name)
+    family = {ref, *_heirs(fleet, ref)}
+    names = {member.name for member in family}
+    served = _served(fleet, runtime) if runtime is not None and not isinstance(runtime, Problem) else set()
+    services = set()
+    for key, service in _visible(fleet, ref.namespace):
+        model = fleet.find_model(key[0], service.model_name) if service.model_name else None
+        if service.named_runtime in names or (isinstance(model, Model) and model.ref in served):
+            services.add(key)
+    return Reach(services, family, served)
+
+
+def _heirs(fleet: Fleet, ref: ObjectRef) -> Iterator[ObjectRef]:
+    """The runtimes that have one of this name among their ancestors, or ask for one.
+
+    By name alone: an object that comes or goes changes which of two scopes a chain takes its parent from.
+    """
+    parents = {runtime.ref: parent for runtime in fleet.runtimes.values() if (parent := parent_of(runtime))}
+    asked = {ref.name}
+    while True:
+        more = {heir.name for heir, parent in parents.items() if parent in asked} - asked
+        if not more:
+            break
+        asked |= more
+    yield from (heir for heir, parent in parents.items() if parent in asked)
+
+
+def _served(fleet: Fleet, runtime: Runtime) -> set[ObjectRef]:
+    """The models that pass this runtime's formats and size."""
+    return {
+        model.ref
+        for model in fleet.models.values()
+        if matching_entry(model, runtime.entries) is not None and in_range(model.size, runtime.size_range)
+    }
