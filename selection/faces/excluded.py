@@ -12,11 +12,13 @@ from django.core.paginator import Page, Paginator
 from selection.faces.explaining import CHECK_ORDER
 from selection.rules.candidates import Candidate
 from selection.rules.objects import Runtime
-from selection.rules.selection import Failure
+from selection.rules.selection import FORMAT, Failure
 
-__all__ = ["PAGE_SIZE", "Excluded", "Exclusion", "Group", "excluded"]
+__all__ = ["PAGE_SIZE", "Excluded", "Exclusion", "Group", "closest", "excluded"]
 
 PAGE_SIZE = 50
+FEW = 8
+"""So many excluded candidates are shown at once; more wait behind the name of their check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,11 @@ class Exclusion:
     runtime: Runtime
     reason: Failure
     also: tuple[Failure, ...]
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """Every check that it fails."""
+        return (self.reason, *self.also)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +66,16 @@ class Excluded:
     groups: list[Group]
     query: str
 
+    @property
+    def open(self) -> bool:
+        """Whether the groups are shown opened: someone asked for these, or they are few."""
+        return bool(self.check or self.text or self.page.number > 1 or self.total <= FEW)
+
 
 def excluded(candidates: Iterable[Candidate], query: Mapping[str, str]) -> Excluded:
     """Narrow the excluded by ``check`` (a code) and ``q`` (words in the name or the reason), and take ``page``."""
     check, text = query.get("check", ""), query.get("q", "").strip()
-    every = [Exclusion(each.verdict.runtime, each.reason, each.also) for each in candidates if each.reason is not None]
+    every = _exclusions(candidates)
     words = text.lower().split()
     found = [each for each in every if (not check or each.reason.code == check) and _holds(each, words)]
     found.sort(key=lambda each: CHECK_ORDER.index(each.reason.code))  # stable: within a check as the rules list them
@@ -76,6 +88,31 @@ def excluded(candidates: Iterable[Candidate], query: Mapping[str, str]) -> Exclu
         groups[-1].rows.append(each)
     kept = urlencode({key: value for key, value in (("check", check), ("q", text)) if value})
     return Excluded(len(every), len(found), check, text, page, groups, kept)
+
+
+def closest(candidates: Iterable[Candidate], limit: int = 4) -> list[Exclusion]:
+    """The candidates that lack least, when nothing qualifies: where a small change helps.
+
+    Those whose formats match the model come first, then those that fail fewer checks, then those whose best
+    entry differs in fewer ways. One that is disabled was taken out on purpose, so it comes after its equals.
+    """
+    every = _exclusions(candidates)
+    ranked = sorted(every, key=lambda each: (_differences(each), len(each.failures), each.runtime.disabled))
+    matching = [each for each in ranked if not _differences(each)]
+    return (matching or ranked)[:limit]
+
+
+def _differences(each: Exclusion) -> int:
+    """In how many ways its best entry differs from the model, as OME's reason tells; 0 when an entry matches."""
+    reason = next((failure.reason for failure in each.failures if failure.code == FORMAT), None)
+    if reason is None:
+        return 0
+    _, _, entries = reason.partition("not in supported formats: ")
+    return min(len(entry.split(", ")) for entry in entries.split("; "))
+
+
+def _exclusions(candidates: Iterable[Candidate]) -> list[Exclusion]:
+    return [Exclusion(each.verdict.runtime, each.reason, each.also) for each in candidates if each.reason is not None]
 
 
 def _holds(each: Exclusion, words: list[str]) -> bool:

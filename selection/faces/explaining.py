@@ -194,7 +194,7 @@ def _says(explanation: Explanation, service: Service, component: str, rule: str)
             if shape:
                 yield whose, " and ".join(shape)
     elif rule == "Default":
-        yield "OME", "RawDeployment"
+        yield "", "RawDeployment"
 
 
 def expected_kind(modes: ComponentModes) -> str | None:

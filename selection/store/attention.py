@@ -18,19 +18,23 @@ from .overview import Overview, rows_of, unreadable_objects
 
 __all__ = ["EXAMPLES", "Attention", "Concern", "concerns"]
 
-EXAMPLES = 3
+EXAMPLES = 2
 """How many rows of one kind are shown; the rest is a link away."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """One thing that needs a person: the object, and what its sentence needs."""
+    """One thing that needs a person: the object, and what its sentence needs.
+
+    ``conflict`` is the row of a mode conflict, ``message`` the text that OME or the reader of manifests gives.
+    """
 
     cluster: str
     subject: ObjectRef
     component: str = ""
     message: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    conflict: ConflictRow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +101,14 @@ def _refused(cluster: Cluster | None, code: str) -> Iterator[Attention]:
 
 def _conflicts(cluster: Cluster | None, code: str) -> Iterator[Attention]:
     rows = rows_of(ConflictRow, cluster).filter(code=code).exclude(service="").select_related("cluster")
-    for row in _first(rows, "cluster__name", "namespace", "service", "component", "ordinal"):
-        subject = _service(row.namespace, row.service)
-        yield Attention(row.cluster.name, subject, row.component, facts=row.facts)
+    seen: set[tuple[int, str, str]] = set()
+    # Engine and decoder often share one: a service is shown once for each kind.
+    for row in rows.order_by("cluster__name", "namespace", "service", "-component", "ordinal")[: EXAMPLES * 4]:
+        key = (row.cluster_id, row.namespace, row.service)
+        if key not in seen and len(seen) < EXAMPLES:
+            seen.add(key)
+            subject = _service(row.namespace, row.service)
+            yield Attention(row.cluster.name, subject, row.component, conflict=row)
 
 
 def _components(cluster: Cluster | None, code: str) -> Iterator[Attention]:

@@ -40,6 +40,7 @@ class Overview:
         services: how many there are.
         outcomes: services by outcome.
         modes: components by running mode, the most frequent first.
+        not_rendered: components that have no runtime to run from, and so no mode.
         conflicts: conflicts of services by code, the one that matters most first.
         migration: engines and decoders by their state on the way off MultiNode, the worst first.
         unreadable: objects other than services that can't be judged; such a service has the outcome ``invalid``.
@@ -50,6 +51,7 @@ class Overview:
     services: int
     outcomes: Mapping[str, int]
     modes: tuple[ModeCount, ...]
+    not_rendered: int
     conflicts: Mapping[str, int]
     migration: Mapping[str, int]
     unreadable: int
@@ -78,13 +80,14 @@ class Overview:
 
 
 def overview(cluster: Cluster | None = None) -> Overview:
-    """Count everything, of one cluster or of all. Seven queries."""
+    """Count everything, of one cluster or of all. Eight queries."""
     services, components = rows_of(ServiceResult, cluster), rows_of(ComponentResult, cluster)
     outcomes = count_by_outcome(services)
     return Overview(
         services=sum(outcomes.values()),
         outcomes=_in_order(outcomes, OUTCOMES),
-        modes=_modes(components),
+        modes=_modes(components.exclude(running="")),
+        not_rendered=components.filter(running="").count(),
         conflicts=_in_order(_counted(rows_of(ConflictRow, cluster).exclude(service=""), "code"), CODES),
         migration=_in_order(_counted(components.exclude(migration=""), "migration"), STATES),
         unreadable=unreadable_objects(cluster).count(),

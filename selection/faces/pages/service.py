@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from selection.faces.excluded import excluded
+from selection.faces.excluded import closest, excluded
 from selection.faces.explaining import expected_kind, funnel, ladder, observed, why_first
 from selection.faces.pages.errors import missing_object
 from selection.rules.explain import explain_service
@@ -60,11 +60,12 @@ def service(request: HttpRequest, cluster: str, namespace: str, name: str) -> Ht
         "ranked": shown,
         "ranked_hidden": len(ranked) - len(shown),
         "why_first": why_first(explanation.candidates),
+        "closest": [] if ranked else closest(explanation.candidates),
+        "conflict_codes": list(dict.fromkeys(conflict.code for conflict in explanation.conflicts)),
         "excluded": excluded(explanation.candidates, request.GET),
         "components": [
             {
                 "name": component,
-                "anchor": f"#{component}",
                 "modes": modes,
                 "ladder": ladder(explanation, component),
                 "expected": expected_kind(modes),

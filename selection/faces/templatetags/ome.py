@@ -26,31 +26,41 @@ __all__ = ["register"]
 
 register = template.Library()
 
+LONG = 900
+"""Exact text of more characters than this scrolls in its own box."""
 
-@register.inclusion_tag("components/badge.html")
-def badge(family: str, code: str, url: str = "") -> dict[str, Any]:
+
+def _drawn(name: str, values: dict[str, Any]) -> SafeString:
+    """A component that stands inside a sentence: without the line break at the end of its file."""
+    # Rendered by Django with autoescape on; only its outcome is passed through.
+    return mark_safe(get_template(f"components/{name}.html").render(values).strip())  # noqa: S308
+
+
+@register.simple_tag
+def badge(family: str, code: str, url: str = "") -> SafeString:
     """A state as a badge: ``{% badge "outcome" service.outcome %}``; families are those of :func:`word`."""
-    return {"word": word(family, code) if code else None, "code": code, "url": url}
+    return _drawn("badge", {"word": word(family, code) if code else None, "code": code, "url": url})
 
 
-@register.inclusion_tag("components/ref.html")
+@register.simple_tag
 def ref(
     cluster: str, kind: str, namespace: str, name: str, *, show_kind: bool = False, show_namespace: bool = True
-) -> dict[str, Any]:
+) -> SafeString:
     """An object's name as a link: ``{% ref cluster.name row.kind row.namespace row.name %}``."""
     url = object_url(cluster, kind, namespace, name) if cluster and name else ""
     shown = namespace if show_namespace else ""
-    return {"url": url, "kind": kind if show_kind else "", "namespace": shown, "name": name, "full_kind": kind}
+    values = {"url": url, "kind": kind if show_kind else "", "namespace": shown, "name": name, "full_kind": kind}
+    return _drawn("ref", values)
 
 
-@register.inclusion_tag("components/ref.html")
-def ref_of(cluster: str, value: Any, *, show_kind: bool = False, show_namespace: bool = True) -> dict[str, Any]:
+@register.simple_tag
+def ref_of(cluster: str, value: Any, *, show_kind: bool = False, show_namespace: bool = True) -> SafeString:
     """The same for an ``ObjectRef`` or a mapping of it (``to_dict()``, a conflict's facts)."""
     if isinstance(value, Mapping):
         kind, namespace, name = value["kind"], value["namespace"] or "", value["name"]
     else:
         kind, namespace, name = value.kind, value.namespace, value.name
-    shown: dict[str, Any] = ref(cluster, kind, namespace, name, show_kind=show_kind, show_namespace=show_namespace)
+    shown: SafeString = ref(cluster, kind, namespace, name, show_kind=show_kind, show_namespace=show_namespace)
     return shown
 
 
@@ -60,25 +70,26 @@ def manifest(cluster: str, kind: str, namespace: str, name: str, **query: str) -
     return manifest_url(cluster, kind, namespace, name, **query)
 
 
-@register.inclusion_tag("components/age.html")
-def age(then: datetime | None, missing: str = "never") -> dict[str, Any]:
+@register.simple_tag
+def age(then: datetime | None, missing: str = "never") -> SafeString:
     """A moment as its age, with the moment itself in the title."""
-    return {"then": then, "text": age_text(then, timezone.now()) if then else "", "missing": missing}
+    text = age_text(then, timezone.now()) if then else ""
+    return _drawn("age", {"then": then, "text": text, "missing": missing})
 
 
 @register.inclusion_tag("components/exact.html")
 def exact(text: str, label: str = "", tone: str = "", scroll: bool = False) -> dict[str, Any]:
     """Text that is OME's or for a shell: exact, in monospace, copyable.
 
-    ``scroll`` keeps long lines and limits the height.
+    ``scroll`` keeps long lines and limits the height. Very long text scrolls in its own box.
     """
-    return {"text": text, "label": label, "tone": tone, "scroll": scroll}
+    return {"text": text, "label": label, "tone": tone, "scroll": scroll, "long": len(text) > LONG}
 
 
-@register.inclusion_tag("components/icon.html")
-def icon(name: str) -> dict[str, Any]:
+@register.simple_tag
+def icon(name: str) -> SafeString:
     """A small icon; decoration only, words say the same beside it."""
-    return {"name": name}
+    return _drawn("icon", {"name": name})
 
 
 @register.filter
