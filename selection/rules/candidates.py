@@ -33,7 +33,10 @@ class Candidate:
         return self.verdict.failures[1:]
 
     def to_dict(self) -> dict[str, Any]:
-        """The candidate as JSON. ``arithmetic`` is the entry that set the score."""
+        """The candidate as JSON. ``arithmetic`` is the entry that set the score.
+
+        Priority and weight are null for a candidate that selection can't choose, as ``kubectl ome`` prints ``-``.
+        """
         verdict, reason = self.verdict, self.reason
         scored = verdict.compatible
         return {
@@ -41,8 +44,8 @@ class Candidate:
             "scope": verdict.runtime.scope,
             "compatible": verdict.qualified,
             "rank": self.rank,
-            "priority": verdict.priority,
-            "weight": verdict.weight,
+            "priority": verdict.priority if verdict.qualified else None,
+            "weight": verdict.weight if verdict.qualified else None,
             "score": (verdict.score.score if verdict.score else 0) if scored else None,
             "size_distance": _finite(verdict.distance) if scored else None,
             "code": reason.code if reason else None,
