@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 
 __all__ = ["CLUSTER_SCOPE", "manifest_url", "object_url"]
 
@@ -12,6 +12,7 @@ CLUSTER_SCOPE = "-"
 """Stands for the namespace of a cluster-scoped object in an address; never a legal namespace."""
 
 _PAGES = {
+    "InferenceService": "service",
     "ServingRuntime": "runtime",
     "ClusterServingRuntime": "runtime",
     "BaseModel": "model",
@@ -20,16 +21,24 @@ _PAGES = {
 
 
 def object_url(cluster: str, kind: str, namespace: str, name: str) -> str:
-    """The page of an object of a cluster (its name); ``namespace`` is ``""`` for a cluster-scoped one."""
-    if kind == "InferenceService":
-        return reverse("service", args=[cluster, namespace or CLUSTER_SCOPE, name])
+    """The page of an object of a cluster (its name); ``namespace`` is ``""`` for a cluster-scoped one.
+
+    It is ``""`` for what no address can say, such as a name with a slash: it is shown without a link then.
+    """
     page = _PAGES.get(kind)
     if page is None:
         return manifest_url(cluster, kind, namespace, name)
-    return reverse(page, args=[cluster, namespace or CLUSTER_SCOPE, name])
+    return _reverse(page, cluster, namespace or CLUSTER_SCOPE, name)
 
 
 def manifest_url(cluster: str, kind: str, namespace: str, name: str, **query: str) -> str:
     """The page of an object's manifest; ``query`` may hold ``mark`` (paths) or ``download``."""
-    url = reverse("object", args=[cluster, kind, namespace or CLUSTER_SCOPE, name])
-    return f"{url}?{urlencode(query)}" if query else url
+    url = _reverse("object", cluster, kind, namespace or CLUSTER_SCOPE, name)
+    return f"{url}?{urlencode(query)}" if query and url else url
+
+
+def _reverse(page: str, *args: str) -> str:
+    try:
+        return reverse(page, args=args)
+    except NoReverseMatch:
+        return ""

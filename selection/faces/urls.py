@@ -18,16 +18,18 @@ from selection.faces.pages.services import services
 
 __all__ = ["urlpatterns"]
 
+# A cluster is often called by its context in a kubeconfig, and those may have slashes.
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview, name="overview"),
     path("services/", services, name="services"),
-    path("services/<str:cluster>/<str:namespace>/<str:name>/", service, name="service"),
+    path("services/<path:cluster>/<str:namespace>/<str:name>/", service, name="service"),
     path("conflicts/", conflicts, name="conflicts"),
     path("migration/", migration, name="migration"),
     path("runtimes/", runtimes, name="runtimes"),
-    path("runtimes/<str:cluster>/<str:scope>/<str:name>/", runtime, name="runtime"),
+    path("runtimes/<path:cluster>/<str:scope>/<str:name>/", runtime, name="runtime"),
     path("models/", models, name="models"),
-    path("models/<str:cluster>/<str:scope>/<str:name>/", model, name="model"),
+    path("models/<path:cluster>/<str:scope>/<str:name>/", model, name="model"),
     path("clusters/", clusters, name="clusters"),
-    path("objects/<str:cluster>/<str:kind>/<str:scope>/<str:name>/", object_page, name="object"),
+    path("objects/<path:cluster>/<str:kind>/<str:scope>/<str:name>/", object_page, name="object"),
 ]

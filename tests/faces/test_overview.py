@@ -1,0 +1,158 @@
+"""The overview: counts, what needs a person, and how old the data is."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from tests.faces.clusters import store, text_of
+from tests.rules.manifests import a_model, a_runtime, a_service, deployed, moded
+
+pytestmark = pytest.mark.django_db
+
+MULTI_NODE = a_runtime("multi", engineConfig=moded("MultiNode", leader={}, worker={}))
+
+
+def test_it_teaches_what_to_do_when_nothing_was_read(client: Client) -> None:
+    page = text_of(client.get("/"))
+
+    assert "No cluster has been read yet" in page
+    assert "python manage.py sync" in page
+
+
+def test_it_says_so_when_a_cluster_has_no_services(client: Client) -> None:
+    store(a_model())
+
+    assert "There are no InferenceServices" in text_of(client.get("/"))
+
+
+def test_it_answers_first_how_many_services_have_no_runtime(client: Client) -> None:
+    store(a_model(), a_runtime(), a_service(), a_service("lost", model={"name": "gone"}))
+
+    assert "1 of 2 services get no runtime" in text_of(client.get("/"))
+
+
+def test_it_says_that_all_is_well_when_it_is(client: Client) -> None:
+    store(a_model(), a_runtime(), a_service())
+
+    page = text_of(client.get("/"))
+
+    assert "Every service that needs a runtime has one" in page
+    assert "Nothing. Every service has a runtime" in page
+
+
+def test_it_counts_components_by_the_mode_that_they_run_in(client: Client) -> None:
+    store(a_model(), a_runtime(), MULTI_NODE, a_service("a", engine=moded("OMENative"), router={}))
+
+    page = client.get("/").content.decode()
+
+    assert 'href="/services/?mode=OMENative"' in page
+    assert 'title="1 engine"' in page
+    assert 'title="1 router"' in page
+
+
+def test_it_leaves_out_of_the_modes_what_has_no_runtime_to_run_from(client: Client) -> None:
+    store(a_model(), a_runtime(), a_service(), a_service("lost", model={"name": "gone"}))
+
+    assert "1 component; 1 more has no runtime to run from" in text_of(client.get("/"))
+
+
+def test_it_tells_how_many_components_are_off_multi_node(client: Client) -> None:
+    store(
+        a_model(),
+        a_runtime(),
+        MULTI_NODE,
+        a_service(runtime={"name": "multi"}),
+        a_service("moved", engine=moded("OMENative", leader={}, worker={})),
+        deployed("InferenceReplica", service="moved"),
+    )
+
+    assert "1 of 2 multi-node components is off MultiNode" in text_of(client.get("/"))
+
+
+def test_it_lists_what_needs_a_person_the_worst_first_with_what_to_do_next(client: Client) -> None:
+    store(
+        a_model(),
+        MULTI_NODE,
+        a_service("taken-over"),
+        a_service("lost", model={"name": "gone"}),
+        {**a_runtime("odd"), "spec": {"supportedModelFormats": "none"}},
+    )
+
+    page = client.get("/").content.decode()
+    places = [page.index(f">{code}<") for code in ("Can't be judged".replace("'", "&#x27;"), "Unreadable")]
+
+    assert places == sorted(places)
+    assert '/services/prod/team/taken-over/"' in page
+    assert '/runtimes/prod/-/odd/"' in page
+    assert "expected a list, found text" in text_of(client.get("/"))
+    assert "If MultiNode is meant, write it on spec.engine.annotations" in text_of(client.get("/"))
+
+
+def test_it_shows_two_of_a_kind_and_links_to_the_rest(client: Client) -> None:
+    store(*(a_service(f"lost-{number}", model={"name": "gone"}) for number in range(5)))
+
+    page = client.get("/").content.decode()
+
+    assert page.count("/services/prod/team/lost-") == 2
+    assert '<a class="small" href="/services/?outcome=invalid">all 5</a>' in page
+
+
+def test_one_cluster_can_be_looked_at_alone(client: Client) -> None:
+    store(a_model(), a_runtime(), a_service(), name="one")
+    store(a_service("lost", model={"name": "gone"}), name="two")
+
+    page = client.get("/?cluster=one").content.decode()
+
+    assert "/services/two/" not in page
+    assert "?outcome=auto-selected&amp;cluster=one" in page
+
+
+def test_an_unknown_cluster_is_not_found(client: Client) -> None:
+    response = client.get("/?cluster=moon")
+
+    assert response.status_code == 404
+    assert "No cluster is named moon." in text_of(response)
+
+
+def test_every_page_says_how_old_the_data_is_and_what_was_not_read(client: Client) -> None:
+    store(a_model(), name="fine")
+    store(a_model(), name="sick", failed="ServingRuntime")
+
+    strip = text_of(client.get("/")).rpartition("Data as of")[2]
+
+    assert "sick: just now, 1 kind not read" in strip
+    assert strip.index("sick") < strip.index("fine"), "what has a problem comes first"
+
+
+def test_hostile_names_are_only_text(client: Client) -> None:
+    store(a_model(), a_service(model={"name": "<img src=x>"}), name="<b>bold</b>")
+
+    page = client.get("/").content.decode()
+
+    assert "<b>bold</b>" not in page
+    assert "&lt;b&gt;bold&lt;/b&gt;" in page
+    assert "<img" not in page
+
+
+def test_the_number_of_queries_does_not_grow_with_the_fleet(
+    client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    services = [a_service(f"s-{number}", f"team-{number % 5}") for number in range(40)]
+    lost = [a_service(f"lost-{number}", model={"name": "gone"}) for number in range(40)]
+    store(a_model(), a_runtime(), MULTI_NODE, *services, *lost)
+
+    with django_assert_max_num_queries(28):
+        client.get("/")
+
+
+def test_it_requires_sign_in_in_server_mode(client: Client, server_mode: Settings) -> None:
+    response = client.get("/")
+
+    assert response.status_code == 302
+    assert response.headers["Location"].startswith("/login/")
+
+
+def test_it_only_reads(client: Client) -> None:
+    assert client.post("/").status_code == 405
