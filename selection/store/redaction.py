@@ -1,157 +1,144 @@
 """Replaces what looks secret in a manifest, before anything is stored or shown.
 
 A dashboard needs to know that a token is there, never what it is. Replaced are: values under a name that
-says secret (environment variables, ``storage.parameters``, annotations, any text field), options of
-commands that carry one (``--api-key=...``), passwords inside URLs, and values that have a secret's shape
-whatever their name. What only refers to a secret (``secretName``, ``secretKeyRef``, ``$(HF_TOKEN)``) stays.
+says secret (environment variables, ``storage.parameters``, annotations, any text field), and what ``secrettext``
+finds inside other text. What only refers to a secret (``secretName``, ``secretKeyRef``, ``$(HF_TOKEN)``) stays,
+and so does what identifies an object or decides selection.
 """
 
 from __future__ import annotations
 
-import itertools
-import re
+import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from selection.rules.inheritance import INHERIT_FROM, PROFILE
+from selection.rules.modes import MODE_ANNOTATION
+
+from .secretnames import refers, says_secret
+from .secrettext import PLACEHOLDER, hidden_text, shapes_hidden, storable, without_secrets
+
 __all__ = ["PLACEHOLDER", "redact"]
 
-PLACEHOLDER = "«secret replaced»"
+_DEEPEST = 200
+"""No manifest of OME's kinds is this deep; what can't be looked through isn't kept."""
 
-_SECRET_WORDS = frozenset(
-    {"pwd", "pat", "credential", "credentials", "secretkey", "accesskey", "privatekey", "authorization"}
+_VERBATIM = frozenset(
+    {"apiVersion", "kind", "name", "namespace", "uid", "resourceVersion", "image", "revision"}
+    | {"pinnedRevisionName", "lastRuntimeSyncToken"}
+    | {"modelArchitecture", "quantization", "modelParameterSize", "distribution", "deploymentMode", "min", "max"}
+    | {"version", "operator", "className", "library", "type", "acceleratorClass", "acceleratorClasses"}
+    | {MODE_ANNOTATION, INHERIT_FROM, PROFILE, "ome.io/accelerator-class", "ome.io/runtime-sync"}
+    | {"ome.io/inferenceservice", "component", "serving-runtime"}
 )
-_SECRET_ENDS = ("token", "secret", "password", "passwd", "passphrase", "apikey")
-_SECRET_KEYS = frozenset(["api", "secret", "access", "private", "auth", "signing", "encryption", "account", "client"])
-_REFERENCES = frozenset(
-    {"name", "ref", "reference", "path", "file", "mount", "namespace", "id", "type", "url", "uri", "endpoint", "length"}
-    | {"limit", "count", "expiration", "seconds"}
-)
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
-_ONLY_REFERENCES = re.compile(
-    r"\s*(?:\$\([A-Za-z_][A-Za-z0-9_]*\)|\$\{[A-Za-z_][A-Za-z0-9_]*\}|\$[A-Za-z_][A-Za-z0-9_]*)\s*"
-)
-_PLAIN = re.compile(r"(?:true|false|yes|no|none|null|auto|[+-]?[0-9.]+)?", re.IGNORECASE)
-_OPTION = re.compile(r"(?<!\S)(--?([A-Za-z][A-Za-z0-9_.-]*))(=|\s+)(\"[^\"]*\"|'[^']*'|[^\s\"']+)")
-_ASSIGNMENT = re.compile(r"(?<![\w$])([A-Za-z_][A-Za-z0-9_]*)=(\"[^\"]*\"|'[^']*'|[^\s\"';|&]+)")
-_SHAPES = re.compile(
-    r"hf_[A-Za-z0-9]{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[A-Za-z0-9_-]{20,}"
-    r"|AKIA[0-9A-Z]{16}|ASIA[0-9A-Z]{16}|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[\w-]{30,}|nvapi-[\w-]{16,}"
-    r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-    r"|(?i:bearer|basic) [\w.~+/=-]{16,}"
-)
-_URL_PASSWORD = re.compile(r"(?<=://)([^\s/@:]*):([^\s/@]+)@")
+"""Fields that say which object it is or decide selection: a name may look like a token and has to stay a name."""
+
+_LABELS = frozenset({"labels", "matchLabels", "nodeSelector"})
 
 
 def redact(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy of the manifest with what looks secret replaced by :data:`PLACEHOLDER`.
+
+    Never raises on what JSON can hold; doing it twice changes nothing.
 
     >>> redact({"env": [{"name": "HF_TOKEN", "value": "abc"}, {"name": "PORT", "value": "80"}]})
     {'env': [{'name': 'HF_TOKEN', 'value': '«secret replaced»'}, {'name': 'PORT', 'value': '80'}]}
     >>> redact({"args": ["--api-key=abc", "--tokenizer=x", "--max-tokens", "5"]})["args"]
     ['--api-key=«secret replaced»', '--tokenizer=x', '--max-tokens', '5']
     """
-    return {_storable(str(key)): _field(str(key), value, 0) for key, value in manifest.items()}
+    return _mapping(manifest, 0)
 
 
-def _storable(text: str) -> str:
-    """Text that both databases take: neither NUL nor half of a surrogate pair."""
-    if "\x00" in text:
-        text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def _field(name: str, value: Any, depth: int) -> Any:
-    if depth > 200:
-        return PLACEHOLDER  # no manifest of OME's kinds is this deep; what can't be looked through isn't kept
+def _field(name: str, value: Any, depth: int, *, secret: bool) -> Any:
+    """The value of a field. ``secret`` says that its name, or that of what it belongs to, says so."""
+    if depth > _DEEPEST:
+        return PLACEHOLDER
     if isinstance(value, str):
-        return _text(value, secret=_says_secret(name))
+        return hidden_text(value) if secret else _text(value, depth)
     if isinstance(value, Mapping):
-        return _mapping(value, depth, secret=_says_secret(name) and _all_text(value))
+        if name in _LABELS:
+            return {storable(str(key)): _label(str(key), item, depth) for key, item in value.items()}
+        return _mapping(value, depth, secret=secret and _holds_values(value))
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
-        return _items(name, value, depth)
-    return value
-
-
-def _all_text(value: Mapping[str, Any]) -> bool:
-    """Whether a mapping under a secret name holds values itself (``credentials: {user: x}``) and no references."""
-    return bool(value) and all(
-        isinstance(item, str) and str(key) != "key" and not _refers(str(key)) for key, item in value.items()
-    )
-
-
-def _refers(name: str) -> bool:
-    """Whether a name says that its value points at something (``secretName``) and isn't the thing itself."""
-    words = _WORD.findall(name)
-    return bool(words) and words[-1].lower() in _REFERENCES
+        return _items(value, depth, secret=secret)
+    return _number(value, secret=secret)
 
 
 def _mapping(value: Mapping[str, Any], depth: int, *, secret: bool = False) -> dict[str, Any]:
-    named = value.get("name")
-    pair = isinstance(named, str) and "value" in value and _says_secret(named)
+    named = value.get("name", value.get("key"))
+    pair = isinstance(named, str) and "value" in value and says_secret(named)
     kept = {}
     for key, item in value.items():
-        hide = isinstance(item, str) and (secret or (pair and key == "value"))
-        kept[_storable(str(key))] = _text(item, secret=True) if hide else _field(str(key), item, depth + 1)
+        name = str(key)
+        hide = secret or (pair and name == "value") or says_secret(name)
+        kept[storable(name)] = _verbatim(item) if _stays(name, item) else _field(name, item, depth + 1, secret=hide)
     return kept
 
 
-def _items(name: str, values: Sequence[Any], depth: int) -> list[Any]:
-    """A list; in a command the word after an option that says secret is its value."""
-    kept: list[Any] = []
-    follows = _says_secret(name)
-    for item in values:
-        if isinstance(item, str):
-            kept.append(_text(item, secret=follows and not item.startswith("-")))
-            option = item.strip()
-            follows = _says_secret(name) or (
-                option.startswith("-") and "=" not in option and " " not in option and _says_secret(option)
-            )
-        else:
-            kept.append(_field(name if not isinstance(item, Mapping) else "", item, depth + 1))
-            follows = _says_secret(name)
-    return kept
-
-
-def _says_secret(name: str) -> bool:
-    """Whether a name says that its value is a secret; names of things that refer to one don't.
-
-    >>> [_says_secret(name) for name in ("HF_TOKEN", "apiKey", "--api-key", "AWS_SECRET_ACCESS_KEY", "dbPassword")]
-    [True, True, True, True, True]
-    >>> [_says_secret(name) for name in ("tokenizer", "secretName", "max_tokens", "TOKEN_LIMIT", "key", "passwordFile")]
-    [False, False, False, False, False]
-    """
-    if _refers(name):
+def _stays(name: str, value: Any) -> bool:
+    """Whether a field is kept as it is: a word, a number, or a list of words under a name that decides."""
+    if name not in _VERBATIM or isinstance(value, Mapping):
         return False
-    words = [word.lower() for word in _WORD.findall(name)]
-    return any(word in _SECRET_WORDS or word.endswith(_SECRET_ENDS) for word in words) or any(
-        first in _SECRET_KEYS and second == "key" for first, second in itertools.pairwise(words)
+    return not isinstance(value, Sequence) or isinstance(value, str) or all(isinstance(each, str) for each in value)
+
+
+def _verbatim(value: Any) -> Any:
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+        return [storable(each) for each in value]
+    return _number(value, secret=False)
+
+
+def _label(key: str, value: Any, depth: int) -> Any:
+    """A label: whatever its name says, it is there to be selected by. A token in one is replaced all the same."""
+    if key in _VERBATIM:
+        return _verbatim(value) if _stays(key, value) else _field("", value, depth + 1, secret=False)
+    return shapes_hidden(storable(value)) if isinstance(value, str) else _field("", value, depth + 1, secret=False)
+
+
+def _holds_values(value: Mapping[str, Any]) -> bool:
+    """Whether a mapping under a secret name holds values itself (``credentials: {user: x}``) and no references."""
+    return bool(value) and all(
+        not isinstance(item, (Mapping, list, tuple)) and str(key) != "key" and not refers(str(key))
+        for key, item in value.items()
     )
 
 
-def _text(value: str, *, secret: bool) -> str:
-    value = _storable(value)
-    if secret:
-        keeps = _ONLY_REFERENCES.fullmatch(value) or _PLAIN.fullmatch(value)
-        return value if keeps else PLACEHOLDER
+def _items(values: Sequence[Any], depth: int, *, secret: bool) -> list[Any]:
+    """A list; in a command the word after an option that says secret is its value."""
+    kept: list[Any] = []
+    follows = False
+    for item in values:
+        hide = secret or (follows and not (isinstance(item, str) and item.startswith("-")))
+        kept.append(_field("", item, depth + 1, secret=hide))
+        option = item.strip() if isinstance(item, str) else ""
+        follows = option.startswith("-") and not {"=", " "} & set(option) and says_secret(option)
+    return kept
+
+
+def _number(value: Any, *, secret: bool) -> Any:
+    """A number, true, false or null. What no database keeps becomes text; a long number may be a password."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return hidden_text(str(value)) if secret and abs(value) >= 100_000 else value
+
+
+def _text(value: str, depth: int) -> str:
+    """Text under an innocent name. JSON in it (kubectl's copies, options that take an object) is looked through."""
+    value = storable(value)
     if len(value) < 6:
         return value
-    value = _SHAPES.sub(PLACEHOLDER, value)
-    if "://" in value:
-        value = _URL_PASSWORD.sub(lambda match: f"{match.group(1)}:{PLACEHOLDER}@", value)
-    if "-" in value:
-        value = _OPTION.sub(_option, value)
-    if "=" in value:
-        value = _ASSIGNMENT.sub(_assignment, value)
-    return value
-
-
-def _option(match: re.Match[str]) -> str:
-    option, name, separator, argument = match.groups()
-    hidden = _says_secret(name) and not argument.startswith("-")
-    return f"{option}{separator}{_text(argument.strip(chr(34) + chr(39)), secret=True) if hidden else argument}"
-
-
-def _assignment(match: re.Match[str]) -> str:
-    name, argument = match.groups()
-    return f"{name}={_text(argument.strip(chr(34) + chr(39)), secret=True)}" if _says_secret(name) else match.group(0)
+    if value.lstrip()[:1] in {"{", "["}:
+        try:
+            parsed = json.loads(value)
+            clean = _field("", parsed, depth + 1, secret=False)
+        except (ValueError, RecursionError):
+            pass  # no JSON after all
+        else:
+            if clean != parsed:
+                value = json.dumps(clean, ensure_ascii=False)
+    return without_secrets(value)
