@@ -284,8 +284,9 @@ class _Scan:
             changes += [(start, end, new)] if new else []
         parts, taken = [], 0
         for start, end, new in changes:
-            parts += [text[taken:start], new]
-            taken = max(taken, end)  # two parts that are cut may share the space between them
+            if start >= taken:  # not one inside another, such as a key in a variable's default
+                parts += [text[taken:start], new]
+                taken = end
         return "".join([*parts, text[taken:]])
 
     def _variable(
@@ -340,11 +341,10 @@ class _Scan:
 def _requirement(text: str, start: int) -> tuple[int, int] | None:
     """The part to cut when a text is a selector of several ``key=value`` and one of them begins at a place."""
     words = list(re.finditer(r"[^,\s]+", text))
-    selects = "\n" not in text and all(_REQUIREMENT.fullmatch(word[0]) for word in words)
-    if not selects or all(word[0].startswith(LABEL_PREFIX) for word in words):
+    kept = [re.split("[=!]", word[0])[0] == _WORKER_INDEX or not word[0].startswith(LABEL_PREFIX) for word in words]
+    if "\n" in text or not any(kept) or not all(_REQUIREMENT.fullmatch(word[0]) for word in words):
         return None
     for index, word in enumerate(words):
-        if word.start() == start:
-            last = index == len(words) - 1
-            return (words[index - 1].end(), word.end()) if last else (start, words[index + 1].start())
+        if word.start() == start:  # cut with the comma or space on the side of what stays
+            return (words[index - 1].end(), word.end()) if any(kept[:index]) else (start, words[index + 1].start())
     return None
