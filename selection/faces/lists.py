@@ -245,15 +245,14 @@ class ListState:
     @cached_property
     def headings(self) -> list[Heading]:
         """The headings of the table."""
-        key, falling = self.sort.removeprefix("-"), self.sort.startswith("-")
-        return [
-            Heading(
-                column,
-                f"-{column.key}" if column.key == key and not falling else column.key,
-                ("descending" if falling else "ascending") if column.key == key else "",
-            )
-            for column in self.listing.shown
-        ]
+        return [self._heading(column) for column in self.listing.shown]
+
+    def _heading(self, column: Column) -> Heading:
+        """A heading. The first click shows the largest number first, the second turns the order round."""
+        falling = self.sort.startswith("-")
+        if column.key != self.sort.removeprefix("-"):
+            return Heading(column, f"-{column.key}" if column.numeric else column.key, "")
+        return Heading(column, column.key if falling else f"-{column.key}", "descending" if falling else "ascending")
 
     @cached_property
     def chips(self) -> list[Chip]:
