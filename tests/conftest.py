@@ -1,0 +1,17 @@
+"""What the tests of one process must not share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from selection.store import fleets
+
+
+@pytest.fixture(autouse=True)
+def _no_fleet_is_remembered() -> Iterator[None]:
+    """Forget the fleets of earlier tests: primary keys and generations begin anew in each."""
+    fleets._loaded.clear()
+    yield
+    fleets._loaded.clear()
