@@ -127,16 +127,19 @@ class Fleet:
     def _brief(self, question: Question, namespace: str) -> Judged:
         # Namespaced runtimes outrank the cluster's, so the two scopes are ranked apart and shared apart.
         scopes = dict.fromkeys((namespace, ""))
-        verdicts = tuple(verdict for scope in scopes for verdict in self._shortlist(question, scope))
+        verdicts = tuple(verdict for scope in scopes for verdict in self.shortlist(question, scope))
         ranked = tuple(verdict for verdict in verdicts if verdict.qualified)
         namespaced = len(self._index(namespace).runtimes) if namespace else 0
         return Judged(ranked, verdicts, (), namespaced, len(self._index("").runtimes), brief=True)
 
-    def _shortlist(self, question: Question, scope: str) -> tuple[Verdict, ...]:
+    def shortlist(self, question: Question, scope: str) -> tuple[Verdict, ...]:
         """The verdicts on the runtimes of one scope that serve the model: the qualified ranked, then the rest."""
+        serving = self._index(scope).serving(question.model)
+        if not serving:
+            return ()
         key = (question, scope)
         if key not in self._shortlists:
-            verdicts = [judge(question, runtime) for runtime in self._index(scope).serving(question.model)]
+            verdicts = [judge(question, runtime) for runtime in serving]
             rest = [verdict for verdict in verdicts if not verdict.qualified]
             self._shortlists[key] = (*rank(verdicts), *rest)
         return self._shortlists[key]

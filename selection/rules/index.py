@@ -41,8 +41,10 @@ class RuntimeIndex:
 
     def serving(self, model: Model) -> tuple[Runtime, ...]:
         """The enabled runtimes that pass the checks of formats and size for this model, by name."""
+        found = self._by_key.get(_model_key(model))
+        if found is None:
+            return ()
         if model not in self._serving:
-            found = self._by_key.get(_model_key(model), {})
             self._serving[model] = tuple(
                 runtime
                 for _, runtime in sorted(found.items())
