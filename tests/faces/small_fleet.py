@@ -81,7 +81,6 @@ def _container(name: str, *command: str) -> Manifest:
 
 def small_fleet() -> list[Manifest]:
     """The objects: what each is there for stands in its name."""
-    big = {"modelSizeRange": {"min": "60B", "max": "80B"}}
     multi_node = {
         "annotations": {MODE: "MultiNode"},
         "leader": {"runner": _container("ome-container", "serve", "$(LWS_LEADER_ADDRESS)")},
@@ -94,7 +93,7 @@ def small_fleet() -> list[Manifest]:
         runtime("small", modelSizeRange={"min": "1B", "max": "9B"}, entry={"priority": 2}),
         runtime("wide", modelSizeRange={"min": "1B", "max": "80B"}, entry={"priority": 2}),
         runtime("team-own", "team", modelSizeRange={"min": "1B", "max": "9B"}),
-        runtime("multi-node", engineConfig=multi_node, **big),
+        runtime("multi-node", engineConfig=multi_node, modelSizeRange={"min": "60B", "max": "80B"}),
         runtime("qwen", entry={"modelArchitecture": "Qwen3ForCausalLM"}),
         runtime("by-name", entry={"autoSelect": False}),
         runtime("off", disabled=True),

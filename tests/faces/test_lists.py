@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.http import HttpResponseBase, StreamingHttpResponse
+from django.http import StreamingHttpResponse
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -43,8 +43,9 @@ def many(lab: Cluster) -> Cluster:
     return lab
 
 
-def body(response: HttpResponseBase) -> str:
-    return response.getvalue().decode() if isinstance(response, StreamingHttpResponse) else response.content.decode()
+def body(response: Any) -> str:
+    text: bytes = response.getvalue() if isinstance(response, StreamingHttpResponse) else response.content
+    return text.decode()
 
 
 def exported(client: Client, query: str) -> list[dict[str, Any]]:

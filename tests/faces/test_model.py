@@ -1,0 +1,132 @@
+"""The page of one model."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.http import StreamingHttpResponse
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
+
+from selection.store.models import Cluster
+from tests.faces.small_fleet import HOSTILE, load, model, runtime, service
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def fleet(db: None) -> Cluster:
+    return load()
+
+
+def page(client: Client, name: str, scope: str = "-", query: str = "") -> str:
+    response = client.get(f"/models/lab/{scope}/{name}/{query}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def words(text: str) -> str:
+    """The text without its markup, in one line."""
+    return " ".join(re.sub(r"<[^>]*>", " ", text).split())
+
+
+def test_it_begins_with_how_many_qualify_and_which_is_first(client: Client, fleet: Cluster) -> None:
+    assert "Of the cluster's runtimes 2 qualify; the first is small ." in words(page(client, "llama-7b"))
+    assert "In namespace team 3 qualify; the first is team/ team-own ." in words(page(client, "llama-7b", "team"))
+
+
+def test_a_cluster_model_is_judged_in_the_namespace_that_the_url_names(client: Client, fleet: Cluster) -> None:
+    assert "In namespace apps 1 qualifies; it is wide ." not in words(page(client, "llama-7b", query="?namespace=apps"))
+    assert "In namespace apps 2 qualify; the first is small ." in words(
+        page(client, "llama-7b", query="?namespace=apps")
+    )
+    text = page(client, "llama-70b", query="?namespace=team")
+    assert '<option value="team" selected>' in text
+
+
+def test_a_namesake_in_that_namespace_wins(client: Client, fleet: Cluster) -> None:
+    text = words(page(client, "llama-7b", query="?namespace=team"))
+    assert "In namespace team the BaseModel team/ llama-7b of the same name wins over this one." in text
+
+
+def test_a_namespace_that_nobody_knows_is_said(client: Client, fleet: Cluster) -> None:
+    assert "no ServingRuntime is known there" in words(page(client, "llama-70b", query="?namespace=nowhere"))
+
+
+def test_the_ranking_shows_the_arithmetic_and_the_distance_in_order(client: Client, fleet: Cluster) -> None:
+    text = words(page(client, "llama-7b"))
+    ranking = text[text.index("Ranking") : text.index("Excluded")]
+    assert "1 small Cluster (1 + 1) × 2 = 4 8B" in ranking
+    assert "2 wide Cluster (1 + 1) × 2 = 4 79B" in ranking
+
+
+def test_the_excluded_are_grouped_by_the_first_check_with_the_exact_reason(client: Client, fleet: Cluster) -> None:
+    text = page(client, "llama-7b")
+    excluded = text[text.index('id="excluded"') :]
+    assert excluded.index("Disabled") < excluded.index("Model format") < excluded.index("Model size")
+    assert "architecture mismatch (model=LlamaForCausalLM, runtime=Qwen3ForCausalLM)" in excluded
+    assert "model size 7B is outside supported range [60B, 80B]" in excluded
+    assert "can't be read and is no candidate" in words(excluded)
+
+
+def test_a_model_from_files_is_nobodys_mistake(client: Client, fleet: Cluster) -> None:
+    text = words(page(client, "from-file"))
+    assert "It can't be matched yet: it has no modelFormat.name ." in text
+    assert "OME's model agent reads the downloaded config.json" in text
+    assert "nobody's mistake" in text
+    assert "invalid model specification: modelFormat.name: model format name is required" in text
+
+
+def test_when_nothing_qualifies_it_says_what_ome_says(client: Client, fleet: Cluster) -> None:
+    text = words(page(client, "nobody-serves"))
+    assert "No runtime qualifies among the cluster's" in text
+    assert "no runtime found to support model safetensors with format safetensors" in text
+
+
+def test_a_disabled_model_says_that_its_services_are_refused(client: Client, db: None) -> None:
+    load([runtime("small"), model("off", disabled=True)])
+    assert "model off is disabled" in words(page(client, "off"))
+
+
+def test_an_unreadable_model_says_where(client: Client, db: None) -> None:
+    load([model("broken", modelFormat="safetensors")])
+    text = words(page(client, "broken"))
+    assert "It can't be read" in text
+    assert "spec.modelFormat" in text
+
+
+@pytest.mark.parametrize("address", ["lab/-/llama-8b", "lab/apps/llama-7b", "other/-/llama-7b"])
+def test_an_unknown_model_is_404_and_names_near_ones(client: Client, fleet: Cluster, address: str) -> None:
+    response = client.get(f"/models/{address}/")
+    assert response.status_code == 404
+    assert "/llama-7b/" in response.content.decode()
+
+
+def test_it_lists_and_exports_the_services_that_use_it(client: Client, fleet: Cluster) -> None:
+    assert "/services/lab/apps/heir-user/" in page(client, "llama-7b")
+    response = client.get("/models/lab/-/llama-7b/?format=json&named=true&namespace=team")
+    assert isinstance(response, StreamingHttpResponse)
+    assert [row["name"] for row in json.loads(response.getvalue())] == ["by-its-name", "heir-user", "orphaned"]
+
+
+def test_hostile_values_are_escaped(client: Client, db: None) -> None:
+    hostile = model("bad", modelArchitecture=HOSTILE, modelFormat={"name": HOSTILE}, quantization=HOSTILE)
+    load([runtime("small"), hostile, service("chat", "apps", "bad")])
+    assert HOSTILE not in page(client, "bad")
+    assert HOSTILE not in page(client, "bad", query=f"?namespace={HOSTILE}")
+
+
+def test_the_number_of_queries_is_the_same_for_many_runtimes(
+    client: Client, db: None, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    load([model("llama-7b"), *(runtime(f"r{number:03}") for number in range(80))])
+    page(client, "llama-7b")
+    with django_assert_max_num_queries(12):
+        text = page(client, "llama-7b")
+    assert "And 30 more that qualify." in text
+
+
+def test_it_requires_signing_in_on_a_server(client: Client, fleet: Cluster, server_mode: Settings) -> None:
+    assert client.get("/models/lab/-/llama-7b/").status_code == 302
