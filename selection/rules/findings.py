@@ -19,7 +19,16 @@ from .objects import Entry, Format, Model, ObjectRef, Problem, Runtime, Service
 from .sizes import parse_size
 from .versions import parse_version
 
-__all__ = ["SEVERITIES", "Finding", "model_findings", "runtime_findings", "service_findings"]
+__all__ = [
+    "ALL",
+    "SEVERITIES",
+    "Described",
+    "Finding",
+    "describe",
+    "model_findings",
+    "runtime_findings",
+    "service_findings",
+]
 
 SEVERITIES = {
     "empty-range": "error",
@@ -38,6 +47,12 @@ SEVERITIES = {
     "zero-weight": "info",
 }
 """Every code with its severity: ``error`` can't work, ``warning`` may not be meant, ``info`` is worth knowing."""
+
+ALL = "*"
+"""Stands for all scopes together; no namespace can have this name."""
+
+Described = dict[str, dict[str, tuple[int, int]]]
+"""By scope and format name: how many models there are, and how many of them have an architecture."""
 
 _OPERATORS = frozenset({"Equal", "GreaterThan", "GreaterThanOrEqual"})
 
@@ -67,16 +82,31 @@ class Finding:
         }
 
 
-def runtime_findings(fleet: Fleet, runtime: Runtime) -> Iterator[Finding]:
-    """What is to be said of one runtime by itself and beside the cluster's models."""
+def runtime_findings(fleet: Fleet, runtime: Runtime, described: Described | None = None) -> Iterator[Finding]:
+    """What is to be said of one runtime by itself and beside the cluster's models.
+
+    ``described`` may be given (:func:`describe`) when many runtimes are looked at.
+    """
+    known = described or describe(fleet)
     yield from _range_findings(runtime)
     for index, entry in enumerate(runtime.entries):
-        yield from _entry_findings(fleet, runtime, entry, f"spec.supportedModelFormats[{index}]")
+        yield from _entry_findings(known, runtime, entry, f"spec.supportedModelFormats[{index}]")
     if fleet.semantics.inherits and parent_of(runtime) and any(entry.auto_select for entry in runtime.entries):
         yield Finding("auto-select-inherits", runtime.ref, "spec.supportedModelFormats", {"parent": parent_of(runtime)})
     for conflict in runtime_conflicts(runtime, fleet.semantics):
         if conflict.code == "ignored":
             yield Finding("mode-ignored", runtime.ref, conflict.facts["path"], {"value": conflict.facts["value"]})
+
+
+def describe(fleet: Fleet) -> Described:
+    """How many models of each format every scope has, and how many of them have an architecture."""
+    found: Described = {}
+    for (namespace, _), model in fleet.models.items():
+        for scope in {namespace, ALL}:
+            total, with_architecture = found.setdefault(scope, {}).get(model.format.name, (0, 0))
+            counts = (total + 1, with_architecture + (model.architecture is not None))
+            found[scope][model.format.name] = counts
+    return found
 
 
 def _range_findings(runtime: Runtime) -> Iterator[Finding]:
@@ -98,14 +128,17 @@ def _size_findings(ref: ObjectRef, path: str, size: str) -> Iterator[Finding]:
         yield Finding("size-not-finite", ref, path, {"value": size})
 
 
-def _entry_findings(fleet: Fleet, runtime: Runtime, entry: Entry, path: str) -> Iterator[Finding]:
+def _entry_findings(described: Described, runtime: Runtime, entry: Entry, path: str) -> Iterator[Finding]:
     if entry.format is None:
         yield Finding("entry-without-format", runtime.ref, path)
     else:
         yield from _format_findings(runtime.ref, entry.format, f"{path}.modelFormat", zero_is=10)
-        models = [model for model in _seen_by(fleet, runtime) if model.format.name == entry.format.name]
-        if models and entry.architecture is None and all(model.architecture is not None for model in models):
-            facts = {"format": entry.format.name, "models": len(models)}
+        # A namespace's runtime is asked about its own and the cluster's models, a cluster's about all.
+        scopes = (ALL,) if runtime.cluster_scoped else (runtime.ref.namespace, "")
+        counts = [described.get(scope, {}).get(entry.format.name, (0, 0)) for scope in scopes]
+        total, with_architecture = (sum(each) for each in zip(*counts, strict=True))
+        if entry.architecture is None and total and total == with_architecture:
+            facts = {"format": entry.format.name, "models": total}
             yield Finding("entry-architecture-missing", runtime.ref, path, facts)
     if entry.framework is not None:
         yield from _format_findings(runtime.ref, entry.framework, f"{path}.modelFramework", zero_is=5)
@@ -118,14 +151,6 @@ def _format_findings(ref: ObjectRef, found: Format, path: str, *, zero_is: int) 
         yield Finding("operator-unknown", ref, f"{path}.operator", {"value": found.operator})
     if found.weight == 0:
         yield Finding("zero-weight", ref, f"{path}.weight", {"counts": zero_is})
-
-
-def _seen_by(fleet: Fleet, runtime: Runtime) -> Iterator[Model]:
-    """The models that a runtime can be asked about: a namespace's runtime by its own and the cluster's."""
-    scopes = {runtime.ref.namespace, ""}
-    for (namespace, _), model in fleet.models.items():
-        if runtime.cluster_scoped or namespace in scopes:
-            yield model
 
 
 def model_findings(model: Model) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .candidates import Candidate, listed
-from .index import RuntimeIndex
+from .index import RuntimeIndex, serves
 from .inheritance import INHERIT_FROM, Chain, RuntimeKey, effective_spec, resolve_chain
 from .merge import WrongType, normalised_spec
 from .objects import Model, ObjectRef, Problem, Runtime, Service, Workload
@@ -35,6 +35,10 @@ __all__ = ["Effective", "Fleet", "Judged", "evolved", "parent_of", "read_fleet"]
 _RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
 _MODELS = frozenset({"BaseModel", "ClusterBaseModel"})
 _WORKLOADS = frozenset({"Deployment", "InferenceReplica", "LeaderWorkerSet"})
+
+
+_FEW = 20
+"""With more changed runtimes than this, remembering costs more than judging again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +242,36 @@ def evolved(fleet: Fleet, put: Iterable[Mapping[str, Any]], dropped: Iterable[Ob
         _drop(new, ref)
     for manifest in put:
         _put(new, manifest)
+    _remember(fleet, new)
     return new
+
+
+def _remember(old: Fleet, new: Fleet) -> None:
+    """Take over the answers that the changed runtimes can't have changed."""
+    keys = old.runtimes.keys() | new.runtimes.keys()
+    changed: dict[str, list[Runtime]] = {}
+    for scope, name in keys:
+        pair = (old.runtimes.get((scope, name)), new.runtimes.get((scope, name)))
+        if pair[0] is not pair[1]:
+            changed.setdefault(scope, []).extend(runtime for runtime in pair if runtime is not None)
+    if sum(map(len, changed.values())) > _FEW:
+        return
+    for scope, index in old._indexes.items():
+        if scope not in changed:
+            new._indexes[scope] = index
+            continue
+        found = RuntimeIndex(runtime for (owner, _), runtime in new.runtimes.items() if owner == scope)
+        found.remember(index, changed[scope])
+        new._indexes[scope] = found
+    for scope in changed.keys() - old._indexes.keys():
+        if new._indexes:
+            new._indexes[scope] = RuntimeIndex(
+                runtime for (owner, _), runtime in new.runtimes.items() if owner == scope
+            )
+    for (question, scope), verdicts in old._shortlists.items():
+        if not any(serves(runtime, question.model) for runtime in changed.get(scope, ())):
+            new._shortlists[(question, scope)] = verdicts
+    new._references.update(old._references)
 
 
 def _drop(fleet: Fleet, ref: ObjectRef) -> None:

@@ -13,7 +13,7 @@ from .formats import matching_entry
 from .objects import Entry, Model, Runtime
 from .sizes import in_range
 
-__all__ = ["RuntimeIndex"]
+__all__ = ["RuntimeIndex", "serves"]
 
 Key = tuple[str, str | None, str | None, str | None]
 
@@ -45,12 +45,20 @@ class RuntimeIndex:
         if found is None:
             return ()
         if model not in self._serving:
-            self._serving[model] = tuple(
-                runtime
-                for _, runtime in sorted(found.items())
-                if matching_entry(model, runtime.entries) is not None and in_range(model.size, runtime.size_range)
-            )
+            self._serving[model] = tuple(runtime for _, runtime in sorted(found.items()) if serves(runtime, model))
         return self._serving[model]
+
+    def remember(self, other: RuntimeIndex, changed: Iterable[Runtime]) -> None:
+        """Take over what another index found for models that none of the changed runtimes serves, before or after."""
+        different = tuple(changed)
+        for model, serving in other._serving.items():
+            if not any(serves(runtime, model) for runtime in different):
+                self._serving[model] = serving
+
+
+def serves(runtime: Runtime, model: Model) -> bool:
+    """Whether a runtime passes the checks of formats and size for a model."""
+    return matching_entry(model, runtime.entries) is not None and in_range(model.size, runtime.size_range)
 
 
 def _entry_key(entry: Entry) -> Key:

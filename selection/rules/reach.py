@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .fleet import Fleet, parent_of
-from .formats import matching_entry
+from .index import serves
 from .objects import Model, ObjectRef, Problem, Runtime, Service
-from .sizes import in_range
 
 __all__ = ["Reach", "reach"]
 
@@ -104,8 +103,4 @@ def _heirs(fleet: Fleet, ref: ObjectRef) -> Iterator[ObjectRef]:
 
 def _served(fleet: Fleet, runtime: Runtime) -> set[ObjectRef]:
     """The models that pass this runtime's formats and size."""
-    return {
-        model.ref
-        for model in fleet.models.values()
-        if matching_entry(model, runtime.entries) is not None and in_range(model.size, runtime.size_range)
-    }
+    return {model.ref for model in fleet.models.values() if serves(runtime, model)}
