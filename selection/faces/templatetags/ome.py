@@ -20,6 +20,7 @@ from selection.faces.links import manifest_url, object_url
 from selection.faces.nav import NAVIGATION
 from selection.faces.words import word
 from selection.rules.objects import ObjectRef
+from selection.rules.sizes import range_text
 from selection.store.freshness import freshness
 
 __all__ = ["register"]
@@ -112,6 +113,7 @@ def title_of(code: str, family: str) -> str:
 
 register.filter("arithmetic", arithmetic)
 register.filter("parameters", parameters)
+register.filter("size_range", range_text)
 
 
 @register.simple_tag
