@@ -7,19 +7,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from selection.cluster.kinds import OME_MANAGER
-from selection.rules.semantics import V1_3, VERSIONS
+from selection.rules.semantics import V1_2, V1_3, VERSIONS
 
 from .models import Cluster, StoredObject
 
 __all__ = ["detect_version", "update_version"]
 
 _TAG = re.compile(r":v?(\d+)\.(\d+)(?:[.\-+][\w.\-+]*)?(?:@.*)?$")
+_CONTAINER = "manager"
+_IMAGE = re.compile(r"(?:^|/)ome-manager(?:[:@]|$)")
 
 
 def detect_version(manager: Mapping[str, Any]) -> str | None:
     """The release line (``1.3``) that OME's own Deployment runs, or None when its image doesn't tell.
 
-    A newer line than is known is judged by the newest known rules.
+    A line that isn't known is judged by the nearest known rules.
 
     >>> detect_version({"spec": {"template": {"spec": {"containers": [{"image": "ghcr.io/x/ome-manager:v1.2.2"}]}}}})
     '1.2'
@@ -27,13 +29,15 @@ def detect_version(manager: Mapping[str, Any]) -> str | None:
     spec: Any = manager
     for key in ("spec", "template", "spec", "containers"):
         spec = spec.get(key) if isinstance(spec, Mapping) else None
-    for container in spec if isinstance(spec, list) else []:
-        image = container.get("image") if isinstance(container, Mapping) else None
-        found = _TAG.search(image) if isinstance(image, str) else None
+    containers = [each for each in spec if isinstance(each, Mapping)] if isinstance(spec, list) else []
+    # A proxy may stand beside it, with a version of its own.
+    managers = [each for each in containers if each.get("name") == _CONTAINER or _IMAGE.search(str(each.get("image")))]
+    for container in managers or (containers if len(containers) == 1 else []):
+        found = _TAG.search(str(container.get("image")))
         if found:
-            line = f"{found.group(1)}.{found.group(2)}"
-            newer = (int(found.group(1)), int(found.group(2))) > (1, 3)
-            return line if line in VERSIONS else V1_3.version if newer else "1.2"
+            line = (int(found.group(1)), int(found.group(2)))
+            name = f"{line[0]}.{line[1]}"
+            return name if name in VERSIONS else V1_3.version if line > (1, 3) else V1_2.version
     return None
 
 
