@@ -16,6 +16,7 @@ from selection.rules.explanation import Explanation
 from selection.rules.fleet import Fleet
 from selection.rules.reach import Reach, reach
 
+from .derive_findings import write_findings
 from .derive_runtimes import write_models, write_runtimes
 from .derive_services import write_conflicts, write_services
 from .fleets import Loaded, advance, load
@@ -58,6 +59,7 @@ def evaluate(cluster: Cluster, *, anew: bool = False) -> Evaluation:
             + write_conflicts(cluster, loaded.fleet, explanations, touched)
             + write_runtimes(cluster, loaded.fleet, touched)
             + write_models(cluster, loaded.fleet, touched)
+            + write_findings(cluster, loaded.fleet)
         )
         cluster.evaluated_generation = loaded.generation
         cluster.save(update_fields=["evaluated_generation"])

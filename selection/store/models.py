@@ -14,6 +14,7 @@ __all__ = [
     "Cluster",
     "ComponentResult",
     "ConflictRow",
+    "FindingRow",
     "KindSync",
     "ModelResult",
     "ReferenceRow",
@@ -291,6 +292,32 @@ class ReferenceRow(models.Model):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.token}"
+
+
+class FindingRow(models.Model):
+    """Something that follows from the rules about one object: see :mod:`selection.rules.findings`."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="findings")
+    kind = models.CharField(max_length=63)
+    namespace = models.CharField(max_length=253, blank=True)
+    name = models.CharField(max_length=253)
+    code = models.CharField(max_length=40)
+    path = models.CharField(max_length=500, blank=True)
+    ordinal = models.PositiveSmallIntegerField(default=0, help_text="Tells findings of one object, code and path apart")
+    severity = models.CharField(max_length=10)
+    facts: models.JSONField[Any, Any] = models.JSONField(default=dict)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["cluster", "severity", "code", "kind", "namespace", "name", "path", "ordinal"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["cluster", "kind", "namespace", "name", "code", "path", "ordinal"], name="finding_once"
+            )
+        ]
+        indexes: ClassVar[list[models.Index]] = [models.Index(fields=["code"], name="finding_code")]
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.kind} {self.namespace}/{self.name}"
 
 
 class ModelResult(models.Model):
