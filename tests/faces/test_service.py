@@ -143,7 +143,7 @@ def test_the_arithmetic_of_a_score_is_spelled_out(client: Client) -> None:
     page = text_of(client.get(URL))
 
     assert "(2 + 1) × 2 = 6" in page
-    assert " 7B " in page, "the distance |1B − 3.21B| + |8B − 3.21B|"
+    assert "7B[1B, 8B]" in page, "the distance |1B − 3.21B| + |8B − 3.21B|"
 
 
 def test_it_says_when_another_entry_than_the_matching_one_sets_the_score(client: Client) -> None:

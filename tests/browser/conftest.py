@@ -1,0 +1,98 @@
+"""A real Chromium on the demo fleet. Every page it opens must stay on this server and break no rule of its policy."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+#: What the distributions call it; CHROMIUM names another one.
+NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+def _executable() -> str | None:
+    named = os.environ.get("CHROMIUM")
+    return named or next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium, started once."""
+    executable = _executable()
+    if executable is None:
+        pytest.skip("there is no Chromium here; install it or set CHROMIUM to its path")
+    # Playwright keeps an event loop running in this thread; Django would refuse the tests their database.
+    before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=executable, args=ARGUMENTS)
+            yield browser
+            browser.close()
+    finally:
+        if before is None:
+            del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+        else:
+            os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = before
+
+
+@pytest.fixture
+def demo(live_server: LiveServer) -> str:
+    """The address of a server that shows the demo fleet."""
+    call_command("demo", verbosity=0)
+    return live_server.url
+
+
+class Visitor:
+    """Somebody with a browser. ``complaints`` is what the browser found wrong on the way."""
+
+    def __init__(self, browser: Browser, address: str) -> None:
+        self.browser = browser
+        self.address = address
+        self.complaints: list[str] = []
+        self.contexts: list[BrowserContext] = []
+
+    def opens(self, path: str = "/", **options: Any) -> Page:
+        """A page in a context of its own; options are the context's, such as ``java_script_enabled``."""
+        context = self.browser.new_context(base_url=self.address, **options)
+        context.set_default_timeout(10_000)
+        self.contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda each: self._heard(each.type, each.text))
+        page.on("pageerror", lambda error: self.complaints.append(f"script: {error}"))
+        page.on("request", lambda request: self._asked(request.url))
+        page.goto(path)
+        return page
+
+    def _heard(self, kind: str, text: str) -> None:
+        if kind in {"error", "warning"}:
+            self.complaints.append(f"console: {text}")
+
+    def _asked(self, url: str) -> None:
+        if not url.startswith((self.address, "data:")):
+            self.complaints.append(f"a request left the server: {url}")
+
+
+@pytest.fixture
+def visitor(chromium: Browser, demo: str) -> Iterator[Visitor]:
+    """A visitor of the demo fleet, who must have nothing to complain of in the end."""
+    someone = Visitor(chromium, demo)
+    yield someone
+    for context in someone.contexts:
+        context.close()
+    assert not someone.complaints
