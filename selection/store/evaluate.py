@@ -6,7 +6,7 @@ what they can reach and nothing else; otherwise everything. Both give the same r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
@@ -21,6 +21,7 @@ from .derive_runtimes import write_models, write_runtimes
 from .derive_services import write_conflicts, write_services
 from .fleets import Loaded, advance, load
 from .models import Cluster, StoredObject
+from .rows import Written
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -46,13 +47,29 @@ def evaluate(cluster: Cluster, *, anew: bool = False) -> Evaluation:
         cluster: the cluster, as it stands in the database.
         anew: judge everything, whatever is known to have changed.
     """
-    known = _seen.get(cluster.pk)
-    trusted = not anew and known is not None and known.generation == cluster.evaluated_generation
-    new = advance(cluster, known) if known is not None and trusted else None
-    touched = _touched(known.fleet, new) if known is not None and new is not None else None
-    loaded = new or load(cluster)
-    explanations = _explanations(loaded.fleet, touched)
+    while True:
+        known = _seen.get(cluster.pk)
+        trusted = not anew and known is not None and known.generation == cluster.evaluated_generation
+        new = advance(cluster, known) if known is not None and trusted else None
+        touched = _touched(known.fleet, new) if known is not None and new is not None else None
+        loaded = new or load(cluster)
+        explanations = _explanations(loaded.fleet, touched)
+        written = _write(cluster, loaded, explanations, touched)
+        if written is not None:
+            _seen[cluster.pk] = loaded
+            return Evaluation(len(explanations), written.total, touched is None)
+        cluster.refresh_from_db()
+
+
+def _write(
+    cluster: Cluster, loaded: Loaded, explanations: Sequence[Explanation], touched: Reach | None
+) -> Written | None:
+    """Write the rows; None when another process wrote in between, so that these are old or build on others."""
     with transaction.atomic():
+        now = Cluster.objects.select_for_update().get(pk=cluster.pk)
+        moved = now.evaluated_generation != cluster.evaluated_generation
+        if now.ome_version != loaded.version or (moved and (touched or now.evaluated_generation > loaded.generation)):
+            return None
         _write_problems(cluster, loaded.fleet)
         written = (
             write_services(cluster, explanations, touched)
@@ -63,8 +80,7 @@ def evaluate(cluster: Cluster, *, anew: bool = False) -> Evaluation:
         )
         cluster.evaluated_generation = loaded.generation
         cluster.save(update_fields=["evaluated_generation"])
-    _seen[cluster.pk] = loaded
-    return Evaluation(len(explanations), written.total, touched is None)
+    return written
 
 
 def _touched(old: Fleet, new: Loaded) -> Reach | None:

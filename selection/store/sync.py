@@ -22,6 +22,7 @@ from .evaluate import evaluate
 from .models import Cluster, KindSync, StoredObject
 from .redaction import redact
 from .rows import Written, write_rows
+from .secrettext import storable
 from .versions import update_version
 
 __all__ = ["SyncReport", "open_cluster", "store_kind", "sync_cluster"]
@@ -40,6 +41,13 @@ class SyncReport:
     def complete(self) -> bool:
         """Whether nothing failed or was refused; a kind that isn't served is no failure."""
         return not any(outcome in {"failed", "forbidden"} for outcome in self.outcomes.values())
+
+    @property
+    def failure(self) -> str:
+        """Why nothing at all could be read, or ``""`` when something could."""
+        if not self.outcomes or set(self.outcomes.values()) - {"failed", "forbidden"}:
+            return ""
+        return next(iter(self.reasons.values()), "nothing could be read")
 
 
 def open_cluster(
@@ -77,7 +85,6 @@ def sync_cluster(
     report = SyncReport()
     cluster.sync_started_at = timezone.now()
     cluster.save(update_fields=["sync_started_at"])
-    error = ""
     try:
         for listing in listings:
             written = store_kind(cluster, listing)
@@ -89,16 +96,22 @@ def sync_cluster(
             if on_kind is not None:
                 on_kind(listing)
     except Exception as failure:
-        error = str(failure)
+        _finish(cluster, str(failure) or type(failure).__name__)
         raise
-    finally:
-        cluster.refresh_from_db()
-        update_version(cluster)
-        evaluate(cluster)
-        cluster.sync_finished_at = timezone.now()
-        cluster.sync_error = error
-        cluster.save(update_fields=["sync_finished_at", "sync_error"])
+    except BaseException:  # somebody wants to stop: no time to judge, but it mustn't look as if all went well
+        Cluster.objects.filter(pk=cluster.pk).update(sync_finished_at=timezone.now(), sync_error="interrupted")
+        raise
+    _finish(cluster, report.failure)
     return report
+
+
+def _finish(cluster: Cluster, error: str) -> None:
+    cluster.refresh_from_db()
+    update_version(cluster)
+    evaluate(cluster)
+    cluster.sync_finished_at = timezone.now()
+    cluster.sync_error = storable(error)
+    cluster.save(update_fields=["sync_finished_at", "sync_error"])
 
 
 def store_kind(cluster: Cluster, listing: KindListing) -> Written:
@@ -112,7 +125,7 @@ def store_kind(cluster: Cluster, listing: KindListing) -> Written:
         if listed:
             wanted = {
                 (row.namespace, row.name): row
-                for row in (_row(cluster, each, generation) for each in listing.objects or ())
+                for row in (_row(cluster, kind, each, generation) for each in listing.objects or ())
             }
             existing = StoredObject.objects.filter(cluster=cluster, kind=kind).defer("manifest")
             # The digest stands for the manifest; what can't be judged is said by the evaluation.
@@ -121,24 +134,24 @@ def store_kind(cluster: Cluster, listing: KindListing) -> Written:
             if written.total:
                 Cluster.objects.filter(pk=cluster.pk).update(generation=generation)
         status, _ = KindSync.objects.get_or_create(cluster=cluster, kind=kind, defaults={"attempted_at": now})
-        status.outcome, status.reason, status.attempted_at = listing.outcome, listing.reason or "", now
+        status.outcome, status.reason, status.attempted_at = listing.outcome, storable(listing.reason or ""), now
         if listed:
             status.listed_at = now
             status.object_count = len(listing.objects or ())
-            status.resource_version = listing.resource_version or ""
+            status.resource_version = _text(listing.resource_version, 64)
         status.save()
     return written
 
 
-def _row(cluster: Cluster, manifest: Mapping[str, Any], generation: int) -> StoredObject:
-    clean = redact(manifest)
+def _row(cluster: Cluster, kind: str, manifest: Mapping[str, Any], generation: int) -> StoredObject:
+    clean = {**redact(manifest), "kind": kind}
     ref = ref_of(clean)
     metadata = clean.get("metadata")
     metadata = metadata if isinstance(metadata, Mapping) else {}
     canonical = json.dumps(clean, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
     return StoredObject(
         cluster=cluster,
-        kind=ref.kind,
+        kind=kind,
         namespace=ref.namespace,
         name=ref.name,
         uid=_text(metadata.get("uid"), 64),
