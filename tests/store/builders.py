@@ -13,6 +13,7 @@ from selection.store.models import (
     Cluster,
     ComponentResult,
     ConflictRow,
+    FindingRow,
     KindSync,
     ModelResult,
     ReferenceRow,
@@ -124,6 +125,7 @@ _TABLES: dict[type[Model], str] = {
     RuntimeResult: "cluster",
     ReferenceRow: "runtime__cluster",
     ModelResult: "cluster",
+    FindingRow: "cluster",
 }
 _TIMES = {"attempted_at", "listed_at"}
 
