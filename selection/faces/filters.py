@@ -11,7 +11,7 @@ from typing import Any
 
 import django_filters
 from django import forms
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
 from selection.faces import words
 from selection.rules.conflicts import CODES
@@ -20,6 +20,7 @@ from selection.rules.migration import STATES
 from selection.rules.modes import COMPONENTS
 from selection.rules.semantics import VERSIONS
 from selection.store.models import (
+    Cluster,
     ComponentResult,
     ConflictRow,
     KindSync,
@@ -89,11 +90,18 @@ class Name(django_filters.CharFilter):
 
 
 class Value(django_filters.CharFilter):
-    """Rows where the field is exactly this; the form offers the values that the rows have."""
+    """Rows where the field is exactly this; the form offers the values that the rows have.
 
-    def __init__(self, field: str, label: str, *, split: str = "") -> None:
+    ``split`` parts a field that holds several. ``source``, a model and its field, is quicker to ask for the
+    values when they lie behind a join.
+    """
+
+    def __init__(
+        self, field: str, label: str, *, split: str = "", source: tuple[type[Model], str] | None = None
+    ) -> None:
         super().__init__(field_name=field, label=label, widget=forms.Select)
-        self.split = split
+        self.split, self.source = split, source
+        self.offered: list[tuple[str, str]] | None = None
 
     @property
     def field(self) -> Any:
@@ -103,8 +111,15 @@ class Value(django_filters.CharFilter):
         return field
 
     def _choices(self) -> list[tuple[str, str]]:
-        found = self.parent.queryset.order_by(self.field_name).values_list(self.field_name, flat=True).distinct()
-        values = set(found)
+        if self.offered is None:  # a select asks twice
+            self.offered = self._found()
+        return self.offered
+
+    def _found(self) -> list[tuple[str, str]]:
+        rows, name = self.parent.queryset, self.field_name
+        if self.source is not None:
+            rows, name = self.source[0]._default_manager.all(), self.source[1]
+        values = set(rows.order_by(name).values_list(name, flat=True).distinct())
         if self.split:
             values = {part for value in values for part in value.split(self.split)}
         asked = self.parent.data.get(self.parent_name, "")
@@ -222,7 +237,7 @@ class ServiceFilter(AnswerFilter):
     """InferenceServices by where they are, what they get and how they run."""
 
     namespace = Value("namespace", "Namespace")
-    cluster = Value("cluster__name", "Cluster")
+    cluster = Value("cluster__name", "Cluster", source=(Cluster, "name"))
     migration = Choice("Migration", _STATES, narrow=_migrates)
     runtime = Name("selected_name", "Runtime")
     runtime_namespace = Name("selected_namespace", "Runtime's namespace")
@@ -240,7 +255,7 @@ class ConflictFilter(django_filters.FilterSet):
 
     q = Words("namespace", "service", "runtime_name", "runtime_namespace")
     code = Choice("Kind of conflict", _CONFLICTS, field="code")
-    cluster = Value("cluster__name", "Cluster")
+    cluster = Value("cluster__name", "Cluster", source=(Cluster, "name"))
     namespace = Value("namespace", "Namespace")
     component = Choice("Component", COMPONENTS, field="component", none="whole runtime")
     runtime = Name("runtime_name", "Runtime")
@@ -259,8 +274,8 @@ class MigrationFilter(django_filters.FilterSet):
 
     q = Words("result__namespace", "result__name", "result__selected_name")
     state = Choice("State", _STATES, field="migration")
-    cluster = Value("result__cluster__name", "Cluster")
-    namespace = Value("result__namespace", "Namespace")
+    cluster = Value("result__cluster__name", "Cluster", source=(Cluster, "name"))
+    namespace = Value("result__namespace", "Namespace", source=(ServiceResult, "namespace"))
     component = Choice("Component", COMPONENTS[:2], field="component")
     running = Choice("Runs in", MODES, field="running")
     runtime = Name("result__selected_name", "Runtime")
@@ -281,7 +296,7 @@ class RuntimeFilter(django_filters.FilterSet):
     """ServingRuntimes and ClusterServingRuntimes."""
 
     q = Words("namespace", "name", "formats", "parent", "problem")
-    cluster = Value("cluster__name", "Cluster")
+    cluster = Value("cluster__name", "Cluster", source=(Cluster, "name"))
     scope = scope("Scope", _RUNTIME_KINDS)
     namespace = Value("namespace", "Namespace")
     model_format = Value("formats", "Format", split=", ")
@@ -315,7 +330,7 @@ class ModelFilter(django_filters.FilterSet):
     """BaseModels and ClusterBaseModels."""
 
     q = Words("namespace", "name", "architecture", "framework", "quantization", "size")
-    cluster = Value("cluster__name", "Cluster")
+    cluster = Value("cluster__name", "Cluster", source=(Cluster, "name"))
     scope = scope("Scope", _MODEL_KINDS)
     namespace = Value("namespace", "Namespace")
     model_format = Value("format", "Format")
@@ -340,7 +355,7 @@ class KindFilter(django_filters.FilterSet):
     """How the reads of each kind went."""
 
     q = Words("kind", "reason")
-    cluster = Value("cluster__name", "Cluster")
+    cluster = Value("cluster__name", "Cluster", source=(Cluster, "name"))
     kind = Value("kind", "Kind")
     outcome = Value("outcome", "Outcome")
 
@@ -353,7 +368,7 @@ class UnreadableFilter(django_filters.FilterSet):
     """Objects that were read and can't be judged."""
 
     q = Words("namespace", "name", "problem_path", "problem_message")
-    cluster = Value("cluster__name", "Cluster")
+    cluster = Value("cluster__name", "Cluster", source=(Cluster, "name"))
     kind = Value("kind", "Kind")
     namespace = Value("namespace", "Namespace")
 

@@ -46,14 +46,14 @@ def children_named(runtime: RuntimeResult) -> QuerySet[RuntimeResult]:
 def refused_services(fleet: Fleet, runtime: RuntimeResult) -> list[ServiceResult]:
     """The services that name it and don't get it, whatever the reason, by namespace and name."""
     ref = ObjectRef(runtime.kind, runtime.namespace, runtime.name)
-    naming = {
-        key
-        for key, service in fleet.services.items()
-        if service.named_runtime == ref.name
-        and (found := judge_named(fleet, service, None, None).runtime) is not None
-        and found.ref == ref
-    }
-    if not naming:
-        return []
     without = ServiceResult.objects.filter(cluster=runtime.cluster_id, named=True, selected_name="")
-    return [row for row in without.order_by("namespace", "name") if (row.namespace, row.name) in naming]
+    return [row for row in without.order_by("namespace", "name") if _named_by(fleet, row) == ref]
+
+
+def _named_by(fleet: Fleet, row: ServiceResult) -> ObjectRef | None:
+    """The runtime that the service's name leads to, whether it fits or not."""
+    service = fleet.services.get((row.namespace, row.name))
+    if service is None or not service.named_runtime:
+        return None
+    found = judge_named(fleet, service, None, None).runtime
+    return found.ref if found is not None else None

@@ -58,8 +58,9 @@ def test_a_namespace_that_nobody_knows_is_said(client: Client, fleet: Cluster) -
 def test_the_ranking_shows_the_arithmetic_and_the_distance_in_order(client: Client, fleet: Cluster) -> None:
     text = words(page(client, "llama-7b"))
     ranking = text[text.index("Ranking") : text.index("Excluded")]
-    assert "1 small Cluster (1 + 1) × 2 = 4 8B" in ranking
-    assert "2 wide Cluster (1 + 1) × 2 = 4 79B" in ranking
+    assert "its size range lies closer to the model: 8B against 79B" in ranking
+    assert "1 small ClusterServingRuntime (1 + 1) × 2 = 4 8B [1B, 9B]" in ranking
+    assert "2 wide ClusterServingRuntime (1 + 1) × 2 = 4 79B [1B, 80B]" in ranking
 
 
 def test_the_excluded_are_grouped_by_the_first_check_with_the_exact_reason(client: Client, fleet: Cluster) -> None:
@@ -69,6 +70,32 @@ def test_the_excluded_are_grouped_by_the_first_check_with_the_exact_reason(clien
     assert "architecture mismatch (model=LlamaForCausalLM, runtime=Qwen3ForCausalLM)" in excluded
     assert "model size 7B is outside supported range [60B, 80B]" in excluded
     assert "can't be read and is no candidate" in words(excluded)
+
+
+def test_all_that_one_check_excludes_is_a_click_away(client: Client, db: None) -> None:
+    others = [runtime(f"other-{number:02}", entry={"modelArchitecture": "Other"}) for number in range(60)]
+    load([model("llama-7b"), runtime("small"), *others])
+    text = page(client, "llama-7b")
+    assert "show all 60" in text
+    assert "other-59" not in text
+    narrowed = page(client, "llama-7b", query="?check=model-format&among=2")
+    assert "51 to 60 of 60" in narrowed
+    assert "other-59" in narrowed
+    assert "Nothing is excluded by this check." in page(client, "llama-7b", query="?check=nonsense")
+
+
+def test_when_nothing_qualifies_it_names_what_lacks_least(client: Client, db: None) -> None:
+    load(
+        [
+            model("llama-7b"),
+            runtime("near", modelSizeRange={"max": "1B"}),
+            runtime("far", entry={"quantization": "fp8"}),
+        ]
+    )
+    closest = words(page(client, "llama-7b"))
+    closest = closest[closest.index("Closest") : closest.index("Excluded")]
+    assert "near Model size model size 7B is outside supported range (-inf, 1B]" in closest
+    assert "far" not in closest
 
 
 def test_a_model_from_files_is_nobodys_mistake(client: Client, fleet: Cluster) -> None:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.views.decorators.http import require_GET
 
+from selection.faces.excluded import Exclusion, closest, excluded
+from selection.faces.explaining import CHECK_ORDER, why_first
 from selection.faces.filters import UserFilter
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.lists import Column, Group, Listing, list_state, respond
 from selection.faces.pages.errors import missing_object
-from selection.faces.words import CHECKS
 from selection.rules.candidates import Candidate
 from selection.rules.explain import explain_model
 from selection.rules.formats import model_label
@@ -24,7 +25,10 @@ from selection.store.models import ModelResult
 __all__ = ["USERS", "model"]
 
 SHOWN = 50
-"""How many candidates a table names; the rest are counted."""
+"""How many of the ranking are named; the rest are counted."""
+
+FEW = 15
+"""How many of each group of excluded are named before a reader asks for that group."""
 
 USERS = Listing(
     name="model-services",
@@ -50,22 +54,18 @@ USERS = Listing(
 )
 
 
-@dataclass(slots=True)
-class Excluded:
-    """The candidates whose first failed check is the same one."""
+@dataclass(frozen=True, slots=True)
+class Few:
+    """The candidates whose first failed check is the same one: how many, and the first of them."""
 
     code: str
-    candidates: list[Candidate] = field(default_factory=list)
-
-    @property
-    def shown(self) -> list[Candidate]:
-        """Those that are named."""
-        return self.candidates[:SHOWN]
+    count: int
+    rows: list[Exclusion]
 
     @property
     def hidden(self) -> int:
-        """How many more there are."""
-        return len(self.candidates) - len(self.shown)
+        """How many are counted only."""
+        return self.count - len(self.rows)
 
 
 @require_GET
@@ -73,7 +73,7 @@ def model(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpResp
     """The page of a model, ``/models/<cluster>/<scope>/<name>/``.
 
     ``?namespace=`` names the namespace in which a ClusterBaseModel is judged; without it only the cluster's
-    runtimes are candidates.
+    runtimes are candidates. ``?check=`` shows all that one check excludes, ``?among=`` turns their pages.
     """
     namespace = "" if scope == CLUSTER_SCOPE else scope
     try:
@@ -83,18 +83,20 @@ def model(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpResp
         return missing_object(request, cluster, kind, namespace, name)
     judged_in = namespace or request.GET.get("namespace", "")
     state = list_state(request, USERS, services_of_model(row))
-    return respond(request, state, "model/page.html", lambda _: _context(row, judged_in))
+    return respond(request, state, "model/page.html", lambda _: _context(row, judged_in, request.GET))
 
 
-def _context(row: ModelResult, namespace: str) -> dict[str, Any]:
+def _context(row: ModelResult, namespace: str, query: QueryDict) -> dict[str, Any]:
     choices = namespaces_for_model(row) if not row.namespace else []
     values: dict[str, Any] = {"row": row, "namespace": namespace, "namespaces": choices}
     try:
         explanation = explain_model(fleet_of(row.cluster), namespace, row.name)
     except LookupError:  # the row is older than the objects: it goes with the next evaluation
         return {**values, "gone": True}
-    ranked = [candidate for candidate in explanation.candidates if candidate.rank is not None]
+    candidates = explanation.candidates
+    ranked = [candidate for candidate in candidates if candidate.rank is not None]
     own = explanation.subject.kind == row.kind
+    check = query.get("check", "")
     return {
         **values,
         "explanation": explanation,
@@ -104,16 +106,19 @@ def _context(row: ModelResult, namespace: str) -> dict[str, Any]:
         "ranked": ranked[:SHOWN],
         "qualified": len(ranked),
         "more_ranked": max(0, len(ranked) - SHOWN),
-        "excluded": _excluded(explanation.candidates),
-        "excluded_count": len(explanation.candidates) - len(ranked),
+        "why_first": why_first(candidates),
+        "closest": [] if ranked else closest(candidates),
+        "groups": [] if check else _few(candidates),
+        "narrowed": excluded(candidates, {"check": check, "page": query.get("among", "")}) if check else None,
+        "excluded_count": len(candidates) - len(ranked),
         "unknown_namespace": bool(namespace) and not row.namespace and namespace not in dict(choices),
     }
 
 
-def _excluded(candidates: Sequence[Candidate]) -> list[Excluded]:
-    """The excluded by the first check they fail, in OME's order of checks."""
-    found: dict[str, Excluded] = {}
-    for candidate in candidates:
-        if candidate.reason is not None:
-            found.setdefault(candidate.reason.code, Excluded(candidate.reason.code)).candidates.append(candidate)
-    return [found[code] for code in CHECKS if code in found]
+def _few(candidates: Iterable[Candidate]) -> list[Few]:
+    """The excluded by the first check they fail, in OME's order of checks, a few of each."""
+    found: dict[str, list[Exclusion]] = {}
+    for each in candidates:
+        if each.reason is not None:
+            found.setdefault(each.reason.code, []).append(Exclusion(each.verdict.runtime, each.reason, each.also))
+    return [Few(code, len(found[code]), found[code][:FEW]) for code in CHECK_ORDER if code in found]
