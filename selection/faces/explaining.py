@@ -43,8 +43,6 @@ CHECK_ORDER = (
 )
 """The checks in OME's order. The last but one is shown only where it removed something."""
 
-_MODE_CHECKS = frozenset({"engine-deployment-mode", "decoder-deployment-mode"})
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -60,7 +58,7 @@ class Step:
         return self.arrived - self.removed
 
 
-def funnel(candidates: Iterable[Candidate], ome_version: str) -> list[Step]:
+def funnel(candidates: Iterable[Candidate]) -> list[Step]:
     """The checks with what each removed, counting each candidate at the first check that it fails."""
     removed: dict[str, int] = {}
     total = 0
@@ -71,8 +69,7 @@ def funnel(candidates: Iterable[Candidate], ome_version: str) -> list[Step]:
     steps, left = [], total
     for code in CHECK_ORDER:
         count = removed.get(code, 0)
-        absent = ome_version == "1.2" and code in _MODE_CHECKS
-        if not count and (absent or code == "entry-not-auto-select"):
+        if not count and code == "entry-not-auto-select":
             continue
         steps.append(Step(code, left, count))
         left -= count

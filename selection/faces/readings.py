@@ -30,7 +30,7 @@ class ModePlace:
         path: the field.
         value: what stands there; for a shape the names of what makes it.
         matching: whether selection compares it: ``counts``, or why not (``value``, ``router``, ``metadata``,
-            ``shape``, ``inherited``, ``release``).
+            ``shape``, ``inherited``).
         running: whether it decides how a component runs: ``counts``, ``impossible``, ``shape``, or why not
             (``value``, ``metadata``, ``overruled``, ``release``).
         inherited: whether it comes from a parent.
@@ -78,8 +78,8 @@ def _annotation(component: str, config: RuntimeComponent | None, semantics: Sema
         running = "release"
     elif value == VIRTUAL_DEPLOYMENT or (component == "router" and value == MULTI_NODE):
         running = "impossible"
-    if matching == "counts":
-        matching = "release" if not semantics.matches_modes else "router" if component == "router" else "counts"
+    if matching == "counts" and component == "router":
+        matching = "router"
     yield ModePlace(component, f'spec.{component}Config.annotations["{MODE_ANNOTATION}"]', value, matching, running)
 
 

@@ -202,7 +202,7 @@ def _auto_resolution(
 
 
 def _named_resolution(fleet: Fleet, service: Service, model: Model | None, named: Named) -> Admission:
-    if not fleet.semantics.advises:
+    if not fleet.semantics.admits_named:
         return Admission()  # before v1.3 the webhook looks at selection only when no runtime is named
     if model is None:
         refused = named.error and named.reason != NOT_FOUND

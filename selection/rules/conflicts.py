@@ -130,7 +130,7 @@ def _written(declared: Component | None, service: Service) -> str:
 
 def _pair(scene: Scene, component: str) -> Found:
     components = scene.service.components
-    if component == "router" or not {"engine", "decoder"} <= set(components) or not scene.semantics.matches_modes:
+    if component == "router" or not {"engine", "decoder"} <= set(components) or OME_NATIVE not in scene.semantics.modes:
         return
     engine, decoder = (_written(components[name], scene.service) for name in ("engine", "decoder"))
     if engine != decoder and OME_NATIVE in (engine, decoder):

@@ -88,8 +88,7 @@ def judge_named(fleet: Fleet, service: Service, model: Model | None, question: Q
     shown = first if sharded else failures[0]
     label = "" if shown.code in _UNNAMED_MODEL else model.format.name
     text = f"runtime {name} does not support model {label}: {shown.reason}"
-    refused = sharded or not fleet.semantics.advises
-    return Named(found, merged, REFUSED if refused else ADVISORY, text, failures)
+    return Named(found, merged, REFUSED if sharded else ADVISORY, text, failures)
 
 
 def _look_up(fleet: Fleet, service: Service) -> Runtime | Problem | None:

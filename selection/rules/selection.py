@@ -120,13 +120,12 @@ def compatibility_failures(question: Question, runtime: Runtime) -> Iterator[Fai
         yield Failure(DISABLED, "runtime is disabled")
     if not supports_classes(runtime, question.classes):
         yield Failure(ACCELERATOR, UNSUPPORTED)
-    if question.semantics.matches_modes:
-        for component, code, requested in zip(
-            ("engine", "decoder"), (ENGINE_MODE, DECODER_MODE), question.modes, strict=True
-        ):
-            declared = runtime_mode(runtime, component, question.semantics)
-            if requested is not None and declared is not None and declared.mode != requested:
-                yield Failure(code, mismatch_text(component, declared.mode, requested))
+    for component, code, requested in zip(
+        ("engine", "decoder"), (ENGINE_MODE, DECODER_MODE), question.modes, strict=True
+    ):
+        declared = runtime_mode(runtime, component, question.semantics)
+        if requested is not None and declared is not None and declared.mode != requested:
+            yield Failure(code, mismatch_text(component, declared.mode, requested))
     if matching_entry(question.model, runtime.entries) is None:
         yield Failure(FORMAT, unsupported_text(question.model, runtime.entries))
     size, bounds = question.model.size, runtime.size_range

@@ -17,48 +17,45 @@ class Semantics:
     Attributes:
         version: the release line, ``1.3`` or ``1.2``.
         modes: the annotation values that count as a mode for running a component.
-        matches_modes: whether selection compares deployment modes.
         reads_service_mode: whether ``spec.deploymentMode`` exists.
         annotated: the components whose annotation decides how they run.
         shape_mode: what a ``leader`` or ``worker`` makes of an engine or decoder.
         inherits: whether ``ome.io/inherit-from`` is followed.
         reads_runtime_kind: whether ``spec.runtime.kind`` decides where a named runtime is looked for.
-        advises: whether a named runtime that doesn't fit is only advised against.
+        admits_named: whether the webhook looks at a runtime that a service names; both releases only advise against
+            one that doesn't fit.
     """
 
     version: str
     modes: frozenset[str]
-    matches_modes: bool
     reads_service_mode: bool
     annotated: frozenset[str]
     shape_mode: str
     inherits: bool
     reads_runtime_kind: bool
-    advises: bool
+    admits_named: bool
 
 
 V1_3 = Semantics(
     version="1.3",
     modes=frozenset({"RawDeployment", "OMENative", "MultiNode", "VirtualDeployment"}),
-    matches_modes=True,
     reads_service_mode=True,
     annotated=frozenset({"engine", "decoder", "router"}),
     shape_mode="OMENative",
     inherits=True,
     reads_runtime_kind=True,
-    advises=True,
+    admits_named=True,
 )
 
 V1_2 = Semantics(
     version="1.2",
-    modes=frozenset({"RawDeployment", "MultiNode", "MultiNodeRayVLLM", "VirtualDeployment", "Serverless"}),
-    matches_modes=False,
+    modes=frozenset({"RawDeployment", "MultiNode", "MultiNodeRayVLLM", "VirtualDeployment"}),
     reads_service_mode=False,
     annotated=frozenset({"engine"}),
     shape_mode="MultiNode",
     inherits=False,
     reads_runtime_kind=False,
-    advises=False,
+    admits_named=False,
 )
 
 VERSIONS = {semantics.version: semantics for semantics in (V1_3, V1_2)}

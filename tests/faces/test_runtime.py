@@ -127,10 +127,10 @@ def test_each_place_of_a_mode_says_whether_it_counts(client: Client, db: None) -
     assert "Not read here." in text
 
 
-def test_on_version_1_2_no_mode_is_compared(client: Client, db: None) -> None:
+def test_on_version_1_2_a_decoders_mode_is_compared_and_runs_nothing(client: Client, db: None) -> None:
     load([runtime("old", decoderConfig={"annotations": {MODE: "MultiNode"}})], ome_version="1.2")
     text = words(page(client, "old"))
-    assert "OME v1.2 compares no modes." in text
+    assert "Compared: a service that asks for another mode for its decoder doesn't get this runtime." in text
     assert "OME v1.2 doesn't read it." in text
     assert "OME v1.2 knows no inheritance." in text
 

@@ -341,12 +341,12 @@ def test_it_says_what_it_was_computed_from_and_when(client: Client) -> None:
     assert "This answer sincejust now" in page
 
 
-def test_version_1_2_has_no_mode_checks(client: Client) -> None:
+def test_version_1_2_has_the_mode_checks_and_no_mode_of_the_whole_service(client: Client) -> None:
     store(a_model(), a_runtime(), CHAT, version="1.2")
 
     page = text_of(client.get(URL))
 
-    assert "Engine mode" not in page
+    assert "Engine mode" in page
     assert "spec.deploymentMode" not in page.partition("Components")[2]
 
 

@@ -180,16 +180,17 @@ def test_neither_auto_select_nor_score_matters() -> None:
     assert naming(a_runtime("fast", None, an_entry(autoSelect=False, priority=0))).outcome == "named"
 
 
-def test_v1_2_refuses_what_v1_3_advises_against() -> None:
+def test_v1_2_advises_too_and_only_afterwards() -> None:
     objects = [a_model(), a_runtime(supportedModelFormats=[]), a_service(runtime={"name": "fast"})]
     explanation = explained(*objects, semantics=V1_2)
-    assert explanation.outcome == "invalid"
-    assert explanation.event_reason == "RuntimeValidationError"
+    assert explanation.outcome == "named-with-advice"
+    assert explanation.event_reason == "RuntimeCompatibilityAdvisory"
     assert explanation.event == (
-        "Runtime fast does not support model llama: runtime fast does not support model safetensors: "
-        "model format 'mt:safetensors' not in supported formats: no supported formats defined"
+        "Runtime fast does not declare support for model llama (runtime fast does not support model safetensors: "
+        "model format 'mt:safetensors' not in supported formats: no supported formats defined); "
+        "proceeding because the runtime was named explicitly"
     )
-    assert explanation.admission.allowed
+    assert (explanation.admission.errors, explanation.admission.warnings) == ((), ())
 
 
 def test_naming_a_runtime_does_not_help_a_sharded_model() -> None:

@@ -204,10 +204,15 @@ def test_a_candidate_qualifies(
     assert reason_of(explanation) is None
 
 
-def test_v1_2_does_not_compare_modes() -> None:
-    objects = [a_model(), a_runtime(engineConfig=moded("MultiNode")), a_service(engine=moded("RawDeployment"))]
-    assert explained(*objects, semantics=V1_3).outcome == "no-runtime"
-    assert explained(*objects, semantics=V1_2).outcome == "auto-selected"
+def test_both_releases_compare_modes_and_only_v1_3_has_one_for_the_whole_service() -> None:
+    runtime = a_runtime(engineConfig=moded("MultiNode"))
+    for service, old in (
+        ({"engine": moded("RawDeployment")}, "no-runtime"),
+        ({"deploymentMode": "RawDeployment"}, "auto-selected"),
+    ):
+        objects = [a_model(), runtime, a_service(**service)]
+        assert explained(*objects, semantics=V1_3).outcome == "no-runtime"
+        assert explained(*objects, semantics=V1_2).outcome == old
 
 
 def test_a_model_without_a_format_cannot_be_matched() -> None:

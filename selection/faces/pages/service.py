@@ -56,7 +56,7 @@ def service(request: HttpRequest, cluster: str, namespace: str, name: str) -> Ht
         "object": find_object(cluster, "InferenceService", namespace, name),
         "result": service_result(found, namespace, name),
         "versions": resource_versions(found, _deciding(explanation)),
-        "funnel": funnel(explanation.candidates, explanation.ome_version),
+        "funnel": funnel(explanation.candidates),
         "ranked": shown,
         "ranked_hidden": len(ranked) - len(shown),
         "why_first": why_first(explanation.candidates),
