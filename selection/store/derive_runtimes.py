@@ -51,7 +51,7 @@ def write_runtimes(cluster: Cluster, fleet: Fleet, touched: Reach | None) -> Wri
     ]
     wanted += [_unreadable_runtime(cluster, fleet.problems[ref]) for ref in refs if ref in fleet.problems]
     written = write_rows(existing, wanted, RuntimeResult)
-    keys = {_ref(row): row.pk for row in rows.only("kind", "namespace", "name")}
+    keys = {ObjectRef(*key): pk for pk, *key in rows.values_list("pk", "kind", "namespace", "name")}
     pks = {keys[ref]: ref for ref in found}
     parts = ReferenceRow.objects.filter(runtime__cluster=cluster)
     old_parts = parts if touched is None else having(parts, "runtime_id", (keys[ref] for ref in refs if ref in keys))
@@ -79,12 +79,12 @@ def _recount(rows: QuerySet[RuntimeResult], counts: dict[ObjectRef, tuple[int, i
     """Correct the counts of runtimes that weren't touched themselves: their services may have gone elsewhere."""
     if touched is None:
         return Written()
-    changed = []
-    for row in rows:
-        count = counts.get(_ref(row), (0, 0))
-        if (row.selected_by, row.named_by) != count:
-            row.selected_by, row.named_by = count
-            changed.append(row)
+    stored = rows.values_list("pk", "kind", "namespace", "name", "selected_by", "named_by")
+    changed = [
+        RuntimeResult(pk=pk, selected_by=new[0], named_by=new[1])
+        for pk, kind, namespace, name, *old in stored
+        if (new := counts.get(ObjectRef(kind, namespace, name), (0, 0))) != tuple(old)
+    ]
     RuntimeResult.objects.bulk_update(changed, ["selected_by", "named_by"], batch_size=500)
     return Written(updated=len(changed))
 
@@ -189,8 +189,9 @@ def write_models(cluster: Cluster, fleet: Fleet, touched: Reach | None) -> Writt
         existing: Iterable[ModelResult] = rows
     else:
         # A service that stopped using a model touches it too; the counts tell which.
-        stale = (row for row in rows if row.services != used[_model_ref(row)])
-        refs = touched.models | {_model_ref(row) for row in stale}
+        stored = rows.values_list("kind", "namespace", "name", "services")
+        counted = ((ObjectRef(kind, namespace, name), services) for kind, namespace, name, services in stored)
+        refs = touched.models | {ref for ref, services in counted if services != used[ref]}
         existing = [row for row in having(rows, "name", (ref.name for ref in refs)) if _model_ref(row) in refs]
     wanted = [
         _model_row(cluster, fleet, model, used[model.ref]) for model in fleet.models.values() if model.ref in refs

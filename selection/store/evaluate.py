@@ -77,6 +77,7 @@ def _write(
             + write_runtimes(cluster, loaded.fleet, touched)
             + write_models(cluster, loaded.fleet, touched)
             + write_findings(cluster, loaded.fleet)
+            + write_findings(cluster, loaded.fleet)
         )
         cluster.evaluated_generation = loaded.generation
         cluster.save(update_fields=["evaluated_generation"])
