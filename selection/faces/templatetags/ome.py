@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django import template
@@ -37,13 +38,20 @@ def _drawn(name: str, values: dict[str, Any]) -> SafeString:
     return mark_safe(get_template(f"components/{name}.html").render(values).strip())  # noqa: S308
 
 
+# A list draws the same few badges and names hundreds of times. Typed, because a text that is safe to write and one
+# that isn't are equal.
+_cached = lru_cache(maxsize=4096, typed=True)
+
+
 @register.simple_tag
+@_cached
 def badge(family: str, code: str, url: str = "") -> SafeString:
     """A state as a badge: ``{% badge "outcome" service.outcome %}``; families are those of :func:`word`."""
     return _drawn("badge", {"word": word(family, code) if code else None, "code": code, "url": url})
 
 
 @register.simple_tag
+@_cached
 def ref(
     cluster: str, kind: str, namespace: str, name: str, *, show_kind: bool = False, show_namespace: bool = True
 ) -> SafeString:
@@ -61,8 +69,7 @@ def ref_of(cluster: str, value: Any, *, show_kind: bool = False, show_namespace:
         kind, namespace, name = value["kind"], value["namespace"] or "", value["name"]
     else:
         kind, namespace, name = value.kind, value.namespace, value.name
-    shown: SafeString = ref(cluster, kind, namespace, name, show_kind=show_kind, show_namespace=show_namespace)
-    return shown
+    return ref(cluster, kind, namespace, name, show_kind=show_kind, show_namespace=show_namespace)
 
 
 @register.simple_tag
@@ -88,6 +95,7 @@ def exact(text: str, label: str = "", tone: str = "", scroll: bool = False) -> d
 
 
 @register.simple_tag
+@_cached
 def icon(name: str) -> SafeString:
     """A small icon; decoration only, words say the same beside it."""
     return _drawn("icon", {"name": name})
