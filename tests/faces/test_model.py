@@ -92,8 +92,8 @@ def test_when_nothing_qualifies_it_names_what_lacks_least(client: Client, db: No
             runtime("far", entry={"quantization": "fp8"}),
         ]
     )
-    closest = words(page(client, "llama-7b"))
-    closest = closest[closest.index("Closest") : closest.index("Excluded")]
+    text = page(client, "llama-7b")
+    closest = words(text[text.index('id="closest"') : text.index('id="excluded"')])
     assert "near Model size model size 7B is outside supported range (-inf, 1B]" in closest
     assert "far" not in closest
 
