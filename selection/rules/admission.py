@@ -54,6 +54,8 @@ def admit_service(
     """
     warnings: list[str] = []
     errors: list[str] = []
+    if fleet.semantics.version != "1.2":
+        errors += _beside_replica_refs(service)
     if "decoder" in service.components and "engine" not in service.components:
         errors.append("decoder cannot be specified without engine")
     if fleet.semantics.version != "1.2":
@@ -86,6 +88,35 @@ def admit_service(
 def complete_runner(engine: Component) -> bool:
     """Whether the engine brings its own images, so that the webhook asks for no runtime."""
     return bool(engine.runner_image) or bool(engine.leader_image and engine.worker_image)
+
+
+def _beside_replica_refs(service: Service) -> Iterator[str]:
+    """What can't stand beside ``spec.replicaRefs``. OME: InferenceService concepts, reference existing replicas."""
+    if not service.refers:
+        return
+    if "engine" not in service.replica_refs:
+        yield "spec.replicaRefs.engine is required when spec.replicaRefs is set; a service has an engine"
+    for name in service.components:
+        yield (f"spec.{name} and spec.replicaRefs cannot both be set; a service references all of its roles or none")
+    if service.rollout_groups is not None:
+        yield "spec.rollout is not accepted with spec.replicaRefs; a referenced replica rolls on its own"
+    own = "the referenced replicas carry their own model and runtime"
+    for field, there, reason in (
+        ("model", service.model_name is not None, own),
+        ("runtime", service.runtime is not None, own),
+        (
+            "acceleratorSelector",
+            service.accelerator_class is not None,
+            "the service writes nothing on, and renders nothing for, a referenced replica",
+        ),
+    ):
+        if there:
+            yield f"spec.{field} is not accepted with spec.replicaRefs; {reason}"
+    if service.deployment_mode not in {None, OME_NATIVE}:
+        yield (
+            f"spec.deploymentMode {service.deployment_mode} is not accepted with spec.replicaRefs; "
+            "a referenced replica is OMENative"
+        )
 
 
 def _pairing(service: Service) -> Iterator[str]:
@@ -128,7 +159,7 @@ def _mode_combination(service: Service) -> Iterator[str]:
 
 
 def _coordination(service: Service) -> Iterator[str]:
-    for index, group in enumerate(service.rollout_groups):
+    for index, group in enumerate(service.rollout_groups or ()):
         for component in group.components:
             mode = _written_mode(service, component)
             if mode != OME_NATIVE:
@@ -153,8 +184,7 @@ def _strategy_warnings(service: Service) -> Iterator[str]:
 
 
 def _references(service: Service) -> Iterator[str]:
-    referenced = service.replica_refs and "engine" in service.replica_refs | set(service.components)
-    if not service.model_name and not service.named_runtime and not referenced:
+    if not service.model_name and not service.named_runtime and not service.replica_refs:
         yield "at least one of spec.model or spec.runtime must be set"
     runtime = service.runtime
     if runtime is None or not runtime.revision:

@@ -206,8 +206,9 @@ class RolloutGroup:
 class Service:
     """An InferenceService.
 
-    ``components`` holds the declared ones in the order engine, decoder, router; ``replica_refs`` the names of
-    those whose InferenceReplicas it only refers to.
+    ``components`` holds the declared ones in the order engine, decoder, router; ``replica_refs`` those whose
+    InferenceReplicas it only refers to: none unless it refers to an engine. ``refers`` says whether
+    ``spec.replicaRefs`` is there at all, and ``rollout_groups`` is None when ``spec.rollout`` isn't.
     """
 
     ref: ObjectRef
@@ -219,7 +220,8 @@ class Service:
     accelerator_class: str | None = None
     components: Mapping[str, Component] = field(default_factory=dict, hash=False)
     replica_refs: frozenset[str] = frozenset()
-    rollout_groups: tuple[RolloutGroup, ...] = ()
+    refers: bool = False
+    rollout_groups: tuple[RolloutGroup, ...] | None = None
     pinned_revision: str = ""
     conditions: Mapping[str, tuple[str, str]] = field(default_factory=dict, hash=False)
 

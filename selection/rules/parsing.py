@@ -216,7 +216,7 @@ def parse_service(manifest: Mapping[str, Any]) -> Service:
     status = Node(manifest).node("status") or Node({}, "status")
     model, runtime = spec.node("model"), spec.node("runtime")
     selector = spec.node("acceleratorSelector")
-    rollout = spec.node("rollout")
+    rollout, references = spec.node("rollout"), spec.node("replicaRefs")
     components = {}
     for name in COMPONENTS:
         component = spec.node(name)
@@ -231,10 +231,11 @@ def parse_service(manifest: Mapping[str, Any]) -> Service:
         deployment_mode=spec.text("deploymentMode"),
         accelerator_class=selector.text("acceleratorClass") if selector else None,
         components=components,
-        replica_refs=_replica_refs(spec),
+        replica_refs=_replica_refs(references) if references else frozenset(),
+        refers=references is not None,
         rollout_groups=tuple(RolloutGroup(_group_components(group)) for group in rollout.nodes("groups"))
         if rollout
-        else (),
+        else None,
         pinned_revision=status.text("pinnedRevisionName") or "",
         conditions={
             condition.text("type") or "": (condition.text("status") or "", condition.text("reason") or "")
@@ -256,17 +257,10 @@ def _runtime_ref(node: Node) -> RuntimeRef:
     )
 
 
-def _replica_refs(spec: Node) -> frozenset[str]:
-    """The components for which ``spec.replicaRefs`` names replicas: a map of components to names.
-
-    A list is read too; its items say their component, or are taken for the engine's.
-    """
-    found = spec.value.get("replicaRefs")
-    if isinstance(found, list):
-        named = [item.get("component") if isinstance(item, Mapping) else None for item in found]
-        return frozenset(name if isinstance(name, str) else "engine" for name in named)
-    references = spec.node("replicaRefs")
-    return frozenset(str(name) for name, value in references.value.items() if value) if references else frozenset()
+def _replica_refs(references: Node) -> frozenset[str]:
+    """The components for which ``spec.replicaRefs`` names replicas; without an engine it is ignored as a whole."""
+    named = frozenset(name for name in COMPONENTS if references.texts(name))
+    return named if "engine" in named else frozenset()
 
 
 def _group_components(group: Node) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ VERDICTS: dict[str, tuple[list[dict[str, Any]], str]] = {
         "OME selects nothing for it: its own annotation says VirtualDeployment",
     ),
     "replicas": (
-        [a_model(), a_service(engine=None, replicaRefs={"engine": [{"name": "r"}]})],
+        [a_model(), a_service(engine=None, replicaRefs={"engine": ["r"]})],
         "it has spec.replicaRefs, so its replicas are other objects",
     ),
     "unreadable": ([a_service(engine="none")], "It can't be read, by OME either: spec.engine: expected an object"),

@@ -90,12 +90,7 @@ ERRORS: list[tuple[dict[str, Any], list[str]]] = [
     ({"model": None}, ["at least one of spec.model or spec.runtime must be set"]),
     ({"model": None, "runtime": {}}, ["at least one of spec.model or spec.runtime must be set"]),
     ({"model": None, "runtime": {"name": "fast"}}, []),
-    ({"model": None, "replicaRefs": {"engine": "a"}}, []),
-    ({"model": None, "engine": None, "replicaRefs": {"engine": "a"}}, []),
-    (
-        {"model": None, "engine": None, "replicaRefs": {"router": "a"}},
-        ["at least one of spec.model or spec.runtime must be set"],
-    ),
+    ({"model": None, "engine": None, "replicaRefs": {"engine": ["a"]}}, []),
     # pins
     (
         {"runtime": {"name": "fast", "revision": "cr-fast-0123abcd"}},
@@ -251,10 +246,10 @@ def test_it_says_nothing_of_a_model_that_cannot_be_read() -> None:
     assert [problem.path for problem in explanation.problems] == ["spec.modelParameterSize"]
 
 
-@pytest.mark.parametrize("service", [{"annotations": {MODE: "VirtualDeployment"}}, {"replicaRefs": {"engine": "a"}}])
-def test_it_looks_at_services_that_select_nothing_all_the_same(service: dict[str, Any]) -> None:
-    assert admitted(**service) == Admission(warnings=(SELECTED,))
-    unfit = admitted(a_runtime("slow", supportedModelFormats=[]), runtime={"name": "slow"}, **service)
+def test_it_looks_at_services_that_select_nothing_all_the_same() -> None:
+    virtual = {MODE: "VirtualDeployment"}
+    assert admitted(annotations=virtual) == Admission(warnings=(SELECTED,))
+    unfit = admitted(a_runtime("slow", supportedModelFormats=[]), runtime={"name": "slow"}, annotations=virtual)
     assert unfit.errors == ()
     assert len(unfit.warnings) == 1
     assert unfit.warnings[0].startswith('runtime "slow" does not declare support for model "llama"')

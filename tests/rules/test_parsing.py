@@ -242,11 +242,11 @@ def test_components_stand_in_omes_order() -> None:
 REPLICA_REFS: list[tuple[Any, set[str]]] = [
     (None, set()),
     ({}, set()),
-    ([], set()),
-    ({"engine": "chat-engine"}, {"engine"}),
-    ({"engine": {"name": "a"}, "decoder": {"name": "b"}, "router": None}, {"engine", "decoder"}),
-    ([{"name": "a"}], {"engine"}),
-    ([{"component": "decoder"}], {"decoder"}),
+    ({"engine": []}, set()),
+    ({"engine": ["a"]}, {"engine"}),
+    ({"engine": ["a"], "decoder": ["b"], "router": None}, {"engine", "decoder"}),
+    # without an engine all of it is ignored
+    ({"decoder": ["b"], "router": ["c"]}, set()),
 ]
 
 
@@ -258,7 +258,7 @@ def test_replica_refs_name_components(written: Any, components: set[str]) -> Non
 @pytest.mark.parametrize("listed", [["engine", "decoder"], [{"name": "engine"}, {"name": "decoder"}]])
 def test_rollout_groups_name_their_components(listed: list[Any]) -> None:
     groups = read_service(rollout={"groups": [{"components": listed}, {}]}).rollout_groups
-    assert [group.components for group in groups] == [("engine", "decoder"), ()]
+    assert [group.components for group in groups or ()] == [("engine", "decoder"), ()]
 
 
 def test_the_status_says_pin_and_conditions() -> None:
@@ -310,6 +310,7 @@ UNREADABLE: list[tuple[Any, str]] = [
     (a_service(runtime={"autoSync": "false"}), 'spec.runtime.autoSync: expected true or false, found text "false"'),
     (a_service(status={"conditions": {}}), "status.conditions: expected a list, found an object"),
     (a_service(replicaRefs="a"), 'spec.replicaRefs: expected an object, found text "a"'),
+    (a_service(replicaRefs={"engine": "a"}), 'spec.replicaRefs.engine: expected a list, found text "a"'),
 ]
 
 
