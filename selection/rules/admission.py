@@ -14,9 +14,10 @@ from typing import Any
 from .fleet import Fleet
 from .go import quote
 from .inheritance import profile_problem
-from .modes import COMPONENTS, MODE_ANNOTATION, OME_NATIVE, RAW_DEPLOYMENT
+from .modes import COMPONENTS, MODE_ANNOTATION, OME_NATIVE, RAW_DEPLOYMENT, written_mode
 from .named import NOT_FOUND, Named, judge_named, revision_pattern
 from .objects import Component, Entry, Model, Runtime, Service
+from .rollouts import rollout_errors
 from .selection import question_of
 
 __all__ = ["Admission", "admit_runtime", "admit_service", "complete_runner"]
@@ -61,7 +62,7 @@ def admit_service(
     if fleet.semantics.version != "1.2":
         errors += _pairing(service)
         errors += _mode_combination(service)
-        errors += _coordination(service)
+        errors += rollout_errors(service)
         warnings += _strategy_warnings(service)
         errors += _references(service)
     if service.model_name and model is None:
@@ -140,33 +141,15 @@ def _pairing(service: Service) -> Iterator[str]:
             )
 
 
-def _written_mode(service: Service, component: str) -> str:
-    """The mode as the webhook reads it: a non-empty annotation of the service, valid or not, else its spec's."""
-    declared = service.components.get(component)
-    annotation = declared.annotations.get(MODE_ANNOTATION) if declared else None
-    return annotation or service.deployment_mode or ""
-
-
 def _mode_combination(service: Service) -> Iterator[str]:
     if "engine" not in service.components or "decoder" not in service.components:
         return
-    engine, decoder = _written_mode(service, "engine"), _written_mode(service, "decoder")
+    engine, decoder = written_mode(service, "engine"), written_mode(service, "decoder")
     if engine != decoder and OME_NATIVE in (engine, decoder):
         yield (
             f"InvalidDeploymentModeCombination: engine deploymentMode={quote(engine)} does not match decoder "
             f"deploymentMode={quote(decoder)}; when either is OMENative, both must use the same value"
         )
-
-
-def _coordination(service: Service) -> Iterator[str]:
-    for index, group in enumerate(service.rollout_groups or ()):
-        for component in group.components:
-            mode = _written_mode(service, component)
-            if mode != OME_NATIVE:
-                yield (
-                    f"spec.rollout.groups[{index}]: component {quote(component)} has deploymentMode={quote(mode)}; "
-                    "coordination requires OMENative (CoordinationRequiresOMENative)"
-                )
 
 
 def _strategy_warnings(service: Service) -> Iterator[str]:

@@ -22,9 +22,10 @@ from .modes import (
     requested_mode,
     running_mode,
     runtime_mode,
+    written_mode,
 )
 from .named import Named
-from .objects import Component, Runtime, RuntimeComponent, Service, Workload
+from .objects import Runtime, RuntimeComponent, Service, Workload
 from .selection import AUTO_SELECT, DECODER_MODE, ENGINE_MODE, ENTRY_AUTO_SELECT, SCORE, Verdict
 from .semantics import Semantics
 
@@ -123,16 +124,11 @@ def _impossible(scene: Scene, component: str) -> Found:
         yield "impossible", {"mode": running.mode, "stops": list(COMPONENTS[COMPONENTS.index(component) :])}
 
 
-def _written(declared: Component | None, service: Service) -> str:
-    annotation = declared.annotations.get(MODE_ANNOTATION) if declared else None
-    return annotation or service.deployment_mode or ""
-
-
 def _pair(scene: Scene, component: str) -> Found:
     components = scene.service.components
     if component == "router" or not {"engine", "decoder"} <= set(components) or OME_NATIVE not in scene.semantics.modes:
         return
-    engine, decoder = (_written(components[name], scene.service) for name in ("engine", "decoder"))
+    engine, decoder = (written_mode(scene.service, name) for name in ("engine", "decoder"))
     if engine != decoder and OME_NATIVE in (engine, decoder):
         yield "pair", {"engine": engine, "decoder": decoder, "rejected": True}
         return

@@ -26,6 +26,7 @@ __all__ = [
     "requested_mode",
     "running_mode",
     "runtime_mode",
+    "written_mode",
 ]
 
 MODE_ANNOTATION = "ome.io/deploymentMode"
@@ -65,6 +66,13 @@ def requested_mode(service: Service, component: str, semantics: Semantics) -> De
     if speaks and semantics.reads_service_mode and service.deployment_mode in _SERVICE_MODES:
         return Declared(service.deployment_mode, "spec.deploymentMode")
     return None
+
+
+def written_mode(service: Service, component: str) -> str:
+    """The mode as the webhook reads it: a non-empty annotation of the service, valid or not, else its spec's."""
+    declared = service.components.get(component)
+    annotation = declared.annotations.get(MODE_ANNOTATION) if declared else None
+    return annotation or service.deployment_mode or ""
 
 
 def runtime_mode(runtime: Runtime, component: str, semantics: Semantics) -> Declared | None:

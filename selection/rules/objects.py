@@ -176,7 +176,6 @@ class Component:
     runner_image: str = ""
     accelerator_class: str | None = None
     deployment_strategy: bool = False
-    canary: bool = False
     min_replicas: int | None = None
 
 
@@ -197,9 +196,10 @@ class RuntimeRef:
 
 @dataclass(frozen=True, slots=True)
 class RolloutGroup:
-    """One of ``spec.rollout.groups``: the components that it coordinates."""
+    """One of ``spec.rollout.groups``: the components that roll together, and how (``canary``, ``blueGreen``, ...)."""
 
     components: tuple[str, ...] = ()
+    progression: str = "blueGreen"
 
 
 @dataclass(frozen=True, slots=True)

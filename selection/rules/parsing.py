@@ -233,9 +233,7 @@ def parse_service(manifest: Mapping[str, Any]) -> Service:
         components=components,
         replica_refs=_replica_refs(references) if references else frozenset(),
         refers=references is not None,
-        rollout_groups=tuple(RolloutGroup(_group_components(group)) for group in rollout.nodes("groups"))
-        if rollout
-        else None,
+        rollout_groups=tuple(_group(group) for group in rollout.nodes("groups")) if rollout else None,
         pinned_revision=status.text("pinnedRevisionName") or "",
         conditions={
             condition.text("type") or "": (condition.text("status") or "", condition.text("reason") or "")
@@ -263,12 +261,12 @@ def _replica_refs(references: Node) -> frozenset[str]:
     return named if "engine" in named else frozenset()
 
 
-def _group_components(group: Node) -> tuple[str, ...]:
-    """The components of a rollout group, written as names or as objects with a name."""
-    listed = group.value.get("components")
-    if isinstance(listed, list) and any(isinstance(item, Mapping) for item in listed):
-        return tuple(item.text("name") or "" for item in group.nodes("components"))
-    return group.texts("components")
+def _group(node: Node) -> RolloutGroup:
+    """A rollout group; what it writes itself comes before what it says of the policy it refers to."""
+    inline = [name for name in ("canary", "blueGreen", "rollingUpdate") if node.value.get(name) is not None]
+    policy = node.node("policyRef")
+    declared = policy.text("progression") if policy is not None else None
+    return RolloutGroup(node.texts("components"), inline[0] if inline else declared or "blueGreen")
 
 
 def _component(node: Node) -> Component:
@@ -284,7 +282,6 @@ def _component(node: Node) -> Component:
         runner_image="" if runner is None else runner.text("image") or "",
         accelerator_class=None if override is None else override.text("acceleratorClass"),
         deployment_strategy=node.node("deploymentStrategy") is not None,
-        canary=node.value.get("canary") is not None or node.value.get("canaryTrafficPercent") is not None,
         min_replicas=node.integer("minReplicas", 64),
     )
 

@@ -76,11 +76,9 @@ ERRORS: list[tuple[dict[str, Any], list[str]]] = [
     ({"engine": moded("MultiNode"), "decoder": moded("RawDeployment")}, []),
     # rollout groups coordinate only what asks for OMENative
     (
-        {"rollout": {"groups": [{"components": ["engine"]}, {"components": ["engine", "decoder"]}]}, "decoder": {}},
+        {"rollout": {"groups": [{"components": ["engine"]}, {"components": ["decoder"]}]}, "decoder": {}},
         [
             'spec.rollout.groups[0]: component "engine" has deploymentMode=""; '
-            "coordination requires OMENative (CoordinationRequiresOMENative)",
-            'spec.rollout.groups[1]: component "engine" has deploymentMode=""; '
             "coordination requires OMENative (CoordinationRequiresOMENative)",
             'spec.rollout.groups[1]: component "decoder" has deploymentMode=""; '
             "coordination requires OMENative (CoordinationRequiresOMENative)",

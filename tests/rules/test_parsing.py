@@ -255,10 +255,26 @@ def test_replica_refs_name_components(written: Any, components: set[str]) -> Non
     assert read_service(replicaRefs=written).replica_refs == components
 
 
-@pytest.mark.parametrize("listed", [["engine", "decoder"], [{"name": "engine"}, {"name": "decoder"}]])
-def test_rollout_groups_name_their_components(listed: list[Any]) -> None:
-    groups = read_service(rollout={"groups": [{"components": listed}, {}]}).rollout_groups
+def test_rollout_groups_name_their_components() -> None:
+    groups = read_service(rollout={"groups": [{"components": ["engine", "decoder"]}, {}]}).rollout_groups
     assert [group.components for group in groups or ()] == [("engine", "decoder"), ()]
+
+
+PROGRESSIONS: list[tuple[dict[str, Any], str]] = [
+    ({}, "blueGreen"),
+    ({"rollingUpdate": {}}, "rollingUpdate"),
+    ({"canary": {"steps": []}}, "canary"),
+    ({"policyRef": {"name": "strict", "progression": "canary"}}, "canary"),
+    ({"policyRef": {"name": "strict"}}, "blueGreen"),
+    ({"policyRef": {"name": "strict", "progression": "canary"}, "blueGreen": {}}, "blueGreen"),
+]
+
+
+@pytest.mark.parametrize(("group", "progression"), PROGRESSIONS)
+def test_a_rollout_group_is_what_it_writes_before_what_its_policy_is(group: dict[str, Any], progression: str) -> None:
+    groups = read_service(rollout={"groups": [{"components": ["engine"], **group}]}).rollout_groups
+    assert groups is not None
+    assert groups[0].progression == progression
 
 
 def test_the_status_says_pin_and_conditions() -> None:
