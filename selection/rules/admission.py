@@ -64,7 +64,9 @@ def admit_service(
         errors += _mode_combination(service)
         errors += rollout_errors(service)
         warnings += _strategy_warnings(service)
-        errors += _references(service)
+        if not service.model_name and not service.named_runtime and not service.replica_refs:
+            errors.append("at least one of spec.model or spec.runtime must be set")
+    errors += _pin(service)
     if service.model_name and model is None:
         if fleet.find_model(service.ref.namespace, service.model_name) is not None:
             return Admission(tuple(errors), tuple(warnings))  # it is there and unreadable: nothing more can be said
@@ -98,7 +100,7 @@ def _beside_replica_refs(service: Service) -> Iterator[str]:
     if "engine" not in service.replica_refs:
         yield "spec.replicaRefs.engine is required when spec.replicaRefs is set; a service has an engine"
     for name in service.components:
-        yield (f"spec.{name} and spec.replicaRefs cannot both be set; a service references all of its roles or none")
+        yield f"spec.{name} and spec.replicaRefs cannot both be set; a service references all of its roles or none"
     if service.rollout_groups is not None:
         yield "spec.rollout is not accepted with spec.replicaRefs; a referenced replica rolls on its own"
     own = "the referenced replicas carry their own model and runtime"
@@ -166,19 +168,18 @@ def _strategy_warnings(service: Service) -> Iterator[str]:
             )
 
 
-def _references(service: Service) -> Iterator[str]:
-    if not service.model_name and not service.named_runtime and not service.replica_refs:
-        yield "at least one of spec.model or spec.runtime must be set"
+def _pin(service: Service) -> Iterator[str]:
     runtime = service.runtime
     if runtime is None or not runtime.revision:
         return
     if not runtime.pinned:
         yield "spec.runtime.revision requires spec.runtime.autoSync=false; AutoSync=true would silently ignore the pin"
     pattern = revision_pattern(runtime, service.ref.namespace)
+    kind = runtime.kind if runtime.kind == "ServingRuntime" else "ClusterServingRuntime"  # whatever else is written
     if not re.fullmatch(re.escape(pattern) + "[0-9a-f]{8}", runtime.revision):
         yield (
             f"spec.runtime.revision {quote(runtime.revision)} does not match the expected naming convention for "
-            f"runtime {quote(runtime.name)} ({runtime.kind}); expected the form {pattern}<8 lowercase hex chars>"
+            f"runtime {quote(runtime.name)} ({kind}); expected the form {pattern}<8 lowercase hex chars>"
         )
 
 
@@ -218,7 +219,9 @@ def _named_resolution(fleet: Fleet, service: Service, model: Model | None, named
     if not fleet.semantics.admits_named:
         return Admission()  # before v1.3 the webhook looks at selection only when no runtime is named
     if model is None:
-        refused = named.error and named.reason != NOT_FOUND
+        # OME: runtime revisions. Without a model the live runtime of a pinned service isn't looked at.
+        pinned = service.runtime is not None and service.runtime.pinned
+        refused = named.error and named.reason != NOT_FOUND and not pinned
         return Admission((named.error,)) if refused else Admission()
     errors = list(_disabled_model(service, model))
     if named.advised:

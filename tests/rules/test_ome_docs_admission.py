@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from selection.rules.semantics import V1_2
+from selection.rules.semantics import V1_2, V1_3, Semantics
 
 from .manifests import MODE, a_model, a_runtime, a_service, explained, moded
 
@@ -134,3 +134,37 @@ def test_a_rollout_group_asks_for_omenative(
 ) -> None:
     chat = a_service(rollout={"groups": groups}, **service)
     assert list(explained(a_model(), a_runtime(), chat).admission.errors) == errors
+
+
+def pinned(kind: str | None, revision: str, *, auto_sync: bool | None = False, **service: Any) -> dict[str, Any]:
+    """A service that is pinned to a revision of ``fast``."""
+    runtime = {"name": "fast", "kind": kind, "revision": revision, "autoSync": auto_sync}
+    return a_service(runtime={key: value for key, value in runtime.items() if value is not None}, **service)
+
+
+@pytest.mark.parametrize("semantics", [V1_2, V1_3])
+def test_both_releases_check_how_a_pin_is_written(semantics: Semantics) -> None:
+    objects = [a_model(), a_runtime(), pinned(None, "r-team-fast-0a1b2c3d", auto_sync=None)]
+    assert explained(*objects, semantics=semantics).admission.errors == (
+        "spec.runtime.revision requires spec.runtime.autoSync=false; AutoSync=true would silently ignore the pin",
+        'spec.runtime.revision "r-team-fast-0a1b2c3d" does not match the expected naming convention for runtime '
+        '"fast" (ClusterServingRuntime); expected the form cr-fast-<8 lowercase hex chars>',
+    )
+
+
+@pytest.mark.parametrize("kind", [None, "", "Deployment", "ClusterServingRuntime"])
+def test_a_revision_is_a_cluster_runtimes_unless_the_kind_says_serving_runtime(kind: str | None) -> None:
+    assert explained(a_model(), a_runtime(), pinned(kind, "cr-fast-0a1b2c3d")).admission.errors == ()
+    assert explained(a_model(), a_runtime(), pinned(kind, "x")).admission.errors == (
+        'spec.runtime.revision "x" does not match the expected naming convention for runtime "fast" '
+        "(ClusterServingRuntime); expected the form cr-fast-<8 lowercase hex chars>",
+    )
+
+
+def test_a_pin_without_a_model_is_admitted_whatever_became_of_the_runtime() -> None:
+    disabled = a_runtime(disabled=True)
+    broken = a_runtime(annotations={"ome.io/inherit-from": "gone"})
+    for runtime in (disabled, broken):
+        assert explained(runtime, pinned(None, "cr-fast-0a1b2c3d", model=None)).admission.errors == ()
+        assert not explained(runtime, a_service(runtime={"name": "fast"}, model=None)).admission.allowed
+        assert not explained(a_model(), runtime, pinned(None, "cr-fast-0a1b2c3d")).admission.allowed
