@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .candidates import Candidate, listed
-from .index import RuntimeIndex, serves
+from .index import Key, RuntimeIndex, key_of, serves
 from .inheritance import INHERIT_FROM, Chain, RuntimeKey, effective_spec, resolve_chain
 from .merge import WrongType, normalised_spec
 from .objects import Model, ObjectRef, Problem, Runtime, Service, Workload
@@ -98,6 +98,7 @@ class Fleet:
     _candidates: dict[str, tuple[Runtime, ...]] = field(default_factory=dict)
     _judged: dict[tuple[Question, str, bool], Judged] = field(default_factory=dict)
     _indexes: dict[str, RuntimeIndex] = field(default_factory=dict)
+    _scopes: dict[Key, list[str]] = field(default_factory=dict)
     _shortlists: dict[tuple[Question, str], tuple[Verdict, ...]] = field(default_factory=dict)
     _effective: dict[ObjectRef, Effective] = field(default_factory=dict)
     _references: dict[tuple[int, str], tuple[Runtime, bool]] = field(default_factory=dict)
@@ -147,6 +148,15 @@ class Fleet:
             rest = [verdict for verdict in verdicts if not verdict.qualified]
             self._shortlists[key] = (*rank(verdicts), *rest)
         return self._shortlists[key]
+
+    def scopes_with(self, model: Model) -> list[str]:
+        """The scopes with a runtime that may serve a model, the cluster's first."""
+        if not self._scopes:
+            self._index("")
+            for scope, index in sorted(self._indexes.items()):
+                for key in index.keys:
+                    self._scopes.setdefault(key, []).append(scope)
+        return self._scopes.get(key_of(model), [])
 
     def _index(self, scope: str) -> RuntimeIndex:
         if not self._indexes:

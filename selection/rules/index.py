@@ -7,13 +7,13 @@ be selected nor be kept away by a deployment mode alone. What is found is judged
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, KeysView
 
 from .formats import matching_entry
 from .objects import Entry, Model, Runtime
 from .sizes import in_range
 
-__all__ = ["RuntimeIndex", "serves"]
+__all__ = ["Key", "RuntimeIndex", "key_of", "serves"]
 
 Key = tuple[str, str | None, str | None, str | None]
 
@@ -41,12 +41,17 @@ class RuntimeIndex:
 
     def serving(self, model: Model) -> tuple[Runtime, ...]:
         """The enabled runtimes that pass the checks of formats and size for this model, by name."""
-        found = self._by_key.get(_model_key(model))
+        found = self._by_key.get(key_of(model))
         if found is None:
             return ()
         if model not in self._serving:
             self._serving[model] = tuple(runtime for _, runtime in sorted(found.items()) if serves(runtime, model))
         return self._serving[model]
+
+    @property
+    def keys(self) -> KeysView[Key]:
+        """What the entries have that must be equal to a model's (:func:`key_of`)."""
+        return self._by_key.keys()
 
     def remember(self, other: RuntimeIndex, changed: Iterable[Runtime]) -> None:
         """Take over what another index found for models that none of the changed runtimes serves, before or after."""
@@ -66,6 +71,7 @@ def _entry_key(entry: Entry) -> Key:
     return name, entry.architecture, entry.quantization, entry.framework.name if entry.framework else None
 
 
-def _model_key(model: Model) -> Key:
+def key_of(model: Model) -> Key:
+    """What of a model must be equal in an entry that matches it."""
     framework = model.framework.name if model.framework else None
     return model.format.name, model.architecture, model.quantization, framework

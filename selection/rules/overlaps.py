@@ -39,11 +39,13 @@ def overlap_findings(fleet: Fleet) -> Iterator[Finding]:
     Each scope is looked at alone: that a namespace has a runtime of its own for a model of the cluster is meant.
     """
     tally = _Tally()
-    owners = sorted({namespace for namespace, _ in fleet.runtimes if namespace})
     for model in fleet.models.values():
         if model_error(model) is None:
             question = question_of(None, model, fleet.semantics)
-            for scope in ("", *([model.ref.namespace] if model.ref.namespace else owners)):
+            seen_from = {model.ref.namespace, ""} if model.ref.namespace else None
+            for scope in fleet.scopes_with(question.model):
+                if seen_from is not None and scope not in seen_from:
+                    continue
                 verdicts = fleet.shortlist(question, scope)
                 _count(tally, model.ref, [verdict for verdict in verdicts if verdict.qualified])
     yield from _overlaps(tally)

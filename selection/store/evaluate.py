@@ -76,8 +76,8 @@ def _write(
             + write_conflicts(cluster, loaded.fleet, explanations, touched)
             + write_runtimes(cluster, loaded.fleet, touched)
             + write_models(cluster, loaded.fleet, touched)
-            + write_findings(cluster, loaded.fleet)
-            + write_findings(cluster, loaded.fleet)
+            + write_findings(cluster, loaded.fleet, touched)
+            + write_findings(cluster, loaded.fleet, touched)
         )
         cluster.evaluated_generation = loaded.generation
         cluster.save(update_fields=["evaluated_generation"])
