@@ -239,11 +239,17 @@ def _named_resolution(fleet: Fleet, service: Service, model: Model | None, named
 
 
 def admit_runtime(fleet: Fleet, runtime: Runtime) -> Admission:
-    """What the runtime webhook says; it looks at a disabled runtime only for the profile rule."""
+    """What the runtime webhook says; of a disabled runtime it looks only at the profile rule and the chain.
+
+    Follows OME: runtime inheritance ("what admission checks").
+    """
     errors: list[str] = []
     profile = profile_problem({"metadata": {"annotations": dict(runtime.annotations)}, "spec": runtime.spec})
     if profile is not None and fleet.semantics.inherits:
         errors.append(profile)
+    broken = fleet.effective(runtime).chain.problem
+    if broken is not None:
+        errors.append(broken.message)
     if not runtime.disabled:
         unknown = [name for name in runtime.accelerator_classes if name not in fleet.accelerator_classes]
         if unknown:

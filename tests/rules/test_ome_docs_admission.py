@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from selection.rules.admission import admit_runtime
+from selection.rules.fleet import read_fleet
 from selection.rules.semantics import V1_2, V1_3, Semantics
 
 from .manifests import MODE, a_model, a_runtime, a_service, explained, moded
@@ -168,3 +170,24 @@ def test_a_pin_without_a_model_is_admitted_whatever_became_of_the_runtime() -> N
         assert explained(runtime, pinned(None, "cr-fast-0a1b2c3d", model=None)).admission.errors == ()
         assert not explained(runtime, a_service(runtime={"name": "fast"}, model=None)).admission.allowed
         assert not explained(a_model(), runtime, pinned(None, "cr-fast-0a1b2c3d")).admission.allowed
+
+
+@pytest.mark.parametrize("disabled", [None, True])
+@pytest.mark.parametrize("namespace", [None, "team"])
+def test_a_runtime_with_a_broken_chain_is_refused_also_a_disabled_one(
+    disabled: bool | None, namespace: str | None
+) -> None:
+    heir = a_runtime("heir", namespace, annotations={"ome.io/inherit-from": "gone"}, disabled=disabled)
+    text = 'inherit-from parent "gone" not found (chain so far: [heir])'
+    for semantics, errors in ((V1_3, (text,)), (V1_2, ())):
+        fleet = read_fleet([heir], semantics)
+        assert admit_runtime(fleet, fleet.runtimes[namespace or "", "heir"]).errors == errors
+
+
+def test_the_profile_rule_comes_before_the_chain() -> None:
+    annotations = {"ome.io/inherit-from": "heir", "ome.io/runtime-profile": "true"}
+    fleet = read_fleet([a_runtime("heir", annotations=annotations)], V1_3)
+    assert admit_runtime(fleet, fleet.runtimes["", "heir"]).errors == (
+        'runtimes carrying ome.io/runtime-profile="true" must also set spec.disabled: true',
+        "inheritance cycle detected: [heir heir]",
+    )
