@@ -61,6 +61,7 @@ def admit_service(
         errors.append("decoder cannot be specified without engine")
     if fleet.semantics.version != "1.2":
         errors += _pairing(service)
+        errors += _lean_runners(service)
         errors += _mode_combination(service)
         errors += rollout_errors(service)
         warnings += _strategy_warnings(service)
@@ -140,6 +141,23 @@ def _pairing(service: Service) -> Iterator[str]:
             yield (
                 f"InvalidLeaderWorkerPairing: {name}.worker.size must be a positive integer when set; "
                 "leave it unset to use the runtime's size or one worker (WorkerSizeMustBePositive)"
+            )
+
+
+def _lean_runners(service: Service) -> Iterator[str]:
+    """Without model and runtime nothing fills in the images of a multi-pod component."""
+    if service.model_name or service.named_runtime:
+        return
+    for name in ("engine", "decoder"):
+        component = service.components.get(name)
+        if component is None or not (component.leader and component.worker):
+            continue
+        if not (component.leader_image and component.worker_image):
+            yield (
+                f"MultiPodLeanModelNeedsRunner: {name} is multi-pod with no spec.model and no spec.runtime, but "
+                f"{name}.leader.runner.image ({quote(component.leader_image)}) or "
+                f"{name}.worker.runner.image ({quote(component.worker_image)}) is empty; "
+                "multi-pod lean specs must declare both runner images"
             )
 
 

@@ -191,3 +191,19 @@ def test_the_profile_rule_comes_before_the_chain() -> None:
         'runtimes carrying ome.io/runtime-profile="true" must also set spec.disabled: true',
         "inheritance cycle detected: [heir heir]",
     )
+
+
+def test_a_multi_pod_component_without_model_and_runtime_brings_its_images() -> None:
+    leader, worker = {"runner": {"image": "vllm"}}, {"runner": {"image": "vllm"}}
+    nothing = "at least one of spec.model or spec.runtime must be set"
+    said = explained(a_service(model=None, engine={"leader": leader, "worker": {}}, decoder={"leader": {}}))
+    assert [error for error in said.admission.errors if "LeaderRequiresWorker" not in error] == [
+        "MultiPodLeanModelNeedsRunner: engine is multi-pod with no spec.model and no spec.runtime, but "
+        'engine.leader.runner.image ("vllm") or engine.worker.runner.image ("") is empty; '
+        "multi-pod lean specs must declare both runner images",
+        nothing,
+    ]
+    whole = explained(a_service(model=None, engine={"leader": leader, "worker": worker}))
+    assert whole.admission.errors == (nothing,)
+    named = a_service(model=None, runtime={"name": "fast"}, engine={"leader": {}, "worker": {}})
+    assert explained(a_runtime(), named).admission.errors == ()
