@@ -7,11 +7,10 @@ its list alone when htmx asks for it, or with every filtered row as CSV or JSON.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import django_filters
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, QuerySet
 from django.forms import BoundField
@@ -21,6 +20,8 @@ from django.template.defaultfilters import pluralize
 from django.utils.cache import patch_vary_headers
 
 from .exports import EXPORTS, export, refused
+from .listing import Column, Group, Listing, at_path, value_of
+from .words import word
 
 __all__ = ["PAGE_SIZE", "Column", "Group", "ListState", "Listing", "list_state", "respond", "show_list", "value_of"]
 
@@ -31,87 +32,6 @@ SHOWN_BY = ("sort", "group", "page", "format")
 
 
 Context = Mapping[str, Any] | Callable[["ListState"], Mapping[str, Any]] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a list.
-
-    Attributes:
-        key: its name in ``?sort=`` and in exports.
-        label: its heading, ``""`` for one that is only exported.
-        order: the fields that it sorts by, none for one that doesn't sort.
-        value: what exports hold: a dotted path on the row, or a function of it; None for one that is only shown.
-        numeric: whether it is set flush right.
-    """
-
-    key: str
-    label: str
-    order: tuple[str, ...] = ()
-    value: str | Callable[[Any], object] | None = None
-    numeric: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A way to group a list: the fields that rows of one group share. ``label`` reads "by <label>"."""
-
-    label: str
-    fields: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """A list, declared.
-
-    Attributes:
-        name: names the list in ids and in the files that it exports.
-        noun: what one row is; its plural ends in ``s``.
-        filters: the filter set, shared with the REST interface.
-        columns: in the order of the table; those without a label are only exported.
-        row: the template of one row, ``<tr>`` included.
-        empty: the template shown when there is nothing to list at all.
-        sort: the columns to sort by when the URL doesn't say, such as ``-count``.
-        groups: what ``?group=`` may name.
-        summary: a template above the list that counts what is filtered, updated with it.
-        fields: how many filters are always in sight; the rest open on demand.
-    """
-
-    name: str
-    noun: str
-    filters: type[django_filters.FilterSet]
-    columns: tuple[Column, ...]
-    row: str
-    empty: str
-    sort: str
-    groups: Mapping[str, Group] = field(default_factory=dict)
-    summary: str = ""
-    fields: int = 5
-
-    @property
-    def region(self) -> str:
-        """The id of the part of the page that htmx swaps."""
-        return f"list-{self.name}"
-
-    @property
-    def shown(self) -> tuple[Column, ...]:
-        """The columns of the table."""
-        return tuple(column for column in self.columns if column.label)
-
-    def column(self, key: str) -> Column | None:
-        """The sortable column of that key."""
-        return next((column for column in self.columns if column.key == key and column.order), None)
-
-
-def value_of(row: Any, column: Column) -> object:
-    """What an export says in this column."""
-    return column.value(row) if callable(column.value) else _at(row, column.value or column.key)
-
-
-def _at(row: Any, path: str) -> object:
-    for step in path.split("."):
-        row = getattr(row, step)
-    return row
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +60,13 @@ class Block:
     rows: list[Any]
     count: int | None = None
     begun: bool = False
+    family: str = ""
 
     @property
     def label(self) -> str:
         """The group in words."""
-        return " / ".join(str(part) for part in self.key if part)
+        parts = [str(part) for part in self.key if part]
+        return " / ".join(word(self.family, part).label if self.family else part for part in parts)
 
 
 class ListState:
@@ -197,7 +119,7 @@ class ListState:
         fields = column.order if column else ()
         if self.sort.startswith("-"):
             fields = tuple(name.removeprefix("-") if name.startswith("-") else f"-{name}" for name in fields)
-        grouped = self.group.fields if self.group else ()
+        grouped = (*self.group.order, *self.group.fields) if self.group else ()
         return self.filtered.order_by(*grouped, *fields, *(self.everything.model._meta.ordering or ()), "pk")
 
     @cached_property
@@ -311,7 +233,7 @@ class ListState:
         for key, row in zip(keys, self.rows, strict=True):
             if not blocks or blocks[-1].key != key:
                 begun = not blocks and self.page.number > 1 and self._last_key_before(fields) == key
-                blocks.append(Block(key, [], counts.get(key), begun))
+                blocks.append(Block(key, [], counts.get(key), begun, self.group.family))
             blocks[-1].rows.append(row)
         return blocks
 

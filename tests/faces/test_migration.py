@@ -58,6 +58,11 @@ def test_the_board_counts_every_state_and_leads_to_its_components(client: Client
         assert len(rows(client, f"state={state}")) == number
 
 
+def test_groups_of_states_are_in_that_order_and_in_words(client: Client, fleet: Cluster) -> None:
+    text = page(client, "?group=state")
+    assert text.index('scope="rowgroup">At risk') < text.index('scope="rowgroup">Not started')
+
+
 def test_what_needs_a_person_comes_first(client: Client, fleet: Cluster) -> None:
     assert [row["service"] for row in rows(client)] == ["long-native", "long", "long-raw"]
 

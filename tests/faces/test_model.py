@@ -109,7 +109,15 @@ def test_a_model_from_files_is_nobodys_mistake(client: Client, fleet: Cluster) -
 def test_when_nothing_qualifies_it_says_what_ome_says(client: Client, fleet: Cluster) -> None:
     text = words(page(client, "nobody-serves"))
     assert "No runtime qualifies among the cluster's" in text
-    assert "no runtime found to support model safetensors with format safetensors" in text
+    apps = words(page(client, "nobody-serves", query="?namespace=apps"))
+    assert "no runtime found to support model safetensors with format safetensors in namespace apps." in apps
+
+
+def test_a_sharded_model_says_that_nothing_helps_yet(client: Client, db: None) -> None:
+    load([model("huge", distribution="Sharded"), runtime("small")])
+    text = page(client, "huge")
+    assert "OME has no model cache provider for sharded loading yet" in text
+    assert 'id="closest"' not in text
 
 
 def test_a_disabled_model_says_that_its_services_are_refused(client: Client, db: None) -> None:

@@ -37,7 +37,7 @@ CONFLICTS = Listing(
     empty="conflicts/empty.html",
     sort="code",
     groups={
-        "code": Group("kind", ("code",)),
+        "code": Group("kind", ("code",), ("severity",), "conflict"),
         "runtime": Group("runtime", ("runtime_namespace", "runtime_name")),
         "namespace": Group("namespace", ("namespace",)),
         "component": Group("component", ("component",)),

@@ -38,7 +38,7 @@ COMPONENTS = Listing(
     empty="migration/empty.html",
     sort="state",
     groups={
-        "state": Group("state", ("migration",)),
+        "state": Group("state", ("migration",), ("urgency",), "migration"),
         "runtime": Group("runtime", ("result__selected_namespace", "result__selected_name")),
         "namespace": Group("namespace", ("result__namespace",)),
     },

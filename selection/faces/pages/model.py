@@ -17,7 +17,7 @@ from selection.faces.lists import Column, Group, Listing, list_state, respond
 from selection.faces.pages.errors import missing_object
 from selection.rules.candidates import Candidate
 from selection.rules.explain import explain_model
-from selection.rules.formats import model_label
+from selection.rules.formats import SHARDED, model_label
 from selection.store.basemodels import find_model_row, namespaces_for_model, services_of_model
 from selection.store.fleets import fleet_of
 from selection.store.models import ModelResult
@@ -102,6 +102,7 @@ def _context(row: ModelResult, namespace: str, query: QueryDict) -> dict[str, An
         "explanation": explanation,
         "model": explanation.model if own else None,
         "label": model_label(explanation.model) if own and explanation.model else "",
+        "sharded": explanation.model is not None and explanation.model.distribution == SHARDED,
         "instead": None if own else explanation.subject,
         "ranked": ranked[:SHOWN],
         "qualified": len(ranked),
