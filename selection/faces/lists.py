@@ -27,10 +27,6 @@ __all__ = ["PAGE_SIZE", "Column", "Group", "ListState", "Listing", "list_state",
 
 PAGE_SIZE = 50
 
-#: Parameters that say how a list is shown and not which rows it has.
-SHOWN_BY = ("sort", "group", "page", "format")
-
-
 Context = Mapping[str, Any] | Callable[["ListState"], Mapping[str, Any]] | None
 
 
@@ -222,9 +218,8 @@ class ListState:
         if self.group is None:
             return [Block((), self.rows)]
         fields = self.group.fields
-        keys = [
-            tuple(value_of(row, Column("", "", value=name.replace("__", "."))) for name in fields) for row in self.rows
-        ]
+        paths = [name.replace("__", ".") for name in fields]
+        keys = [tuple(at_path(row, path) for path in paths) for row in self.rows]
         counts = {
             tuple(found[name] for name in fields): found["rows"]
             for found in self.filtered.order_by().values(*fields).annotate(rows=Count("pk"))
