@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from pytest_django import DjangoDbBlocker
 from pytest_django.live_server_helper import LiveServer
 
 #: What the distributions call it; CHROMIUM names another one.
@@ -51,11 +52,17 @@ def chromium() -> Iterator[Browser]:
             os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = before
 
 
-@pytest.fixture
-def demo(live_server: LiveServer) -> str:
-    """The address of a server that shows the demo fleet."""
-    call_command("demo", verbosity=0)
-    return live_server.url
+@pytest.fixture(scope="module")
+def demo(chromium: Browser, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
+    """The address of a server that shows the demo fleet, loaded once for a module: its pages only read."""
+    with django_db_blocker.unblock():
+        server = LiveServer("localhost")
+        try:
+            call_command("demo", verbosity=0)
+            yield server.url
+        finally:
+            server.stop()
+            call_command("flush", interactive=False, verbosity=0)
 
 
 class Visitor:

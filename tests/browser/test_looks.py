@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.conftest import Visitor
+from tests.faces.clusters import store
+from tests.rules.manifests import a_model, a_runtime, a_service, an_entry, moded
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.browser
 
 PAGES = (
     "/",
@@ -95,6 +97,23 @@ def test_nothing_scrolls_sideways_but_in_its_own_box(visitor: Visitor, width: in
     for path in PAGES:
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        assert page.evaluate(STICKS_OUT) == [], path
+
+
+def test_the_longest_names_break_where_they_stand(visitor: Visitor) -> None:
+    long, namespace, cluster = "x" * 250, "n" * 63, "arn:aws:eks:eu-west-1:123456789012:cluster/production"
+    store(
+        a_model("m" + long),
+        a_runtime(long, None, an_entry(), engineConfig=moded("MultiNode", leader={}, worker={})),
+        a_runtime("y" + long, disabled=True),
+        a_service("s" + long, namespace, model={"name": "m" + long}),
+        name=cluster,
+    )
+    page = visitor.opens("/", viewport={"width": 380, "height": 800})
+    service = f"{cluster}/{namespace}/s{long}/"
+    for path in ("/", "/services/", f"/services/{service}", f"/objects/{cluster}/ClusterServingRuntime/-/{long}/"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 380, path
         assert page.evaluate(STICKS_OUT) == [], path
 
 
