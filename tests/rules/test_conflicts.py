@@ -95,7 +95,7 @@ def test_rejected_lists_some_and_counts_all() -> None:
 
 
 def test_rejected_is_per_component() -> None:
-    service = {"engine": moded("OMENative"), "decoder": moded("OMENative")}
+    service: dict[str, Any] = {"engine": moded("OMENative"), "decoder": moded("OMENative")}
     assert "rejected" not in found(runtime={"decoderConfig": moded("MultiNode")}, **service)
     decoder = found(runtime={"decoderConfig": moded("MultiNode")}, component="decoder", **service)
     assert decoder["rejected"]["source"] == "spec.decoder.annotations"
