@@ -185,7 +185,9 @@ def _answer(fleet: Fleet, service: Service, *, brief: bool) -> _Answer:
     if service.named_runtime:
         return _named_answer(fleet, service, known)
     if model is None or question is None:
-        return replace(known, message="at least one of spec.model or spec.runtime must be set")
+        message = "at least one of spec.model or spec.runtime must be set"
+        event = "InferenceService must specify spec.runtime when spec.model is omitted"
+        return replace(known, message=message, event=event, event_reason="RuntimeSelectionError")
     return _selected_answer(fleet, service, model, known)
 
 
@@ -236,16 +238,41 @@ def _named_answer(fleet: Fleet, service: Service, known: _Answer) -> _Answer:
     if not named.error:
         return answer
     missing = named.reason == NOT_FOUND
-    old = fleet.semantics.version == "1.2"  # its event says of a missing runtime what it says of an unfit one
-    unfit = f"{name} does not support model {model_name}: {named.error}"
+    event, reason = _refusal_event(fleet, service, model, named)
     return replace(
         answer,
         outcome="no-runtime" if missing else "invalid",
         runtime=None,
-        message=f"runtime {unfit}" if model is not None and not missing else named.error,
-        event=f"Runtime {unfit}" if model is not None and (old or not missing) else named.error,
-        event_reason=REFUSED if old else named.reason,
+        message=named.error
+        if model is None or missing
+        else f"runtime {name} does not support model {model_name}: {named.error}",
+        event=event,
+        event_reason=reason,
     )
+
+
+def _refusal_event(fleet: Fleet, service: Service, model: Model | None, named: Named) -> tuple[str | None, str | None]:
+    """The event that the controller records of a named runtime that can't be used, and its reason.
+
+    Of a pinned service it only looks for the live runtime, to pin it or to see drift, and compares nothing.
+    """
+    name, missing, old = service.named_runtime, named.reason == NOT_FOUND, fleet.semantics.version == "1.2"
+    disabled = named.merged is not None and named.merged.disabled
+    failed = f"Runtime {name} failed validation: {named.error}", REFUSED
+    if service.runtime is not None and service.runtime.pinned:
+        unresolved = f"resolve live runtime {name}: {named.error}", "RuntimePinError"
+        follows_a_revision = bool(service.runtime.revision or service.pinned_revision)
+        if missing:
+            return (None, None) if follows_a_revision and not old else unresolved
+        if named.runtime is not None and named.merged is None:
+            return unresolved
+        return failed if disabled and not follows_a_revision and not old else (None, None)
+    if model is None:
+        return failed if disabled else (named.error, named.reason)
+    if missing and not old:
+        return named.error, NOT_FOUND
+    # v1.2 says of a missing runtime what it says of an unfit one
+    return f"Runtime {name} does not support model {service.model_name}: {named.error}", REFUSED
 
 
 def _rendered(fleet: Fleet, service: Service, answer: _Answer) -> tuple[Runtime | None, str | None]:
