@@ -102,7 +102,8 @@ def ask(port: int, path: str, **headers: str) -> tuple[int, dict[str, str]]:
 
 
 def started(data: Path, port: int, **variables: str) -> subprocess.Popen[bytes]:
-    environment = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    ours = ("OME_DASHBOARD_", "DATABASE_URL", "DJANGO_")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     environment |= {"OME_DASHBOARD_DATA": str(data), "OME_DASHBOARD_PORT": str(port), **variables}
     return subprocess.Popen([sys.executable, "-m", "ome_dashboard.serve"], cwd=ROOT, env=environment)
 
