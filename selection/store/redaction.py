@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from selection.rules.inheritance import INHERIT_FROM, PROFILE
-from selection.rules.modes import MODE_ANNOTATION
 
 from .secretnames import refers, says_secret
 from .secrettext import PLACEHOLDER, hidden_text, shapes_hidden, storable, without_secrets
@@ -27,9 +26,9 @@ _DEEPEST = 200
 _VERBATIM = frozenset(
     {"apiVersion", "kind", "name", "namespace", "uid", "resourceVersion", "image", "revision"}
     | {"pinnedRevisionName", "lastRuntimeSyncToken"}
-    | {"modelArchitecture", "quantization", "modelParameterSize", "distribution", "deploymentMode", "min", "max"}
+    | {"modelArchitecture", "quantization", "modelParameterSize", "distribution", "min", "max"}
     | {"version", "operator", "className", "library", "type", "acceleratorClass", "acceleratorClasses"}
-    | {MODE_ANNOTATION, INHERIT_FROM, PROFILE, "ome.io/accelerator-class", "ome.io/runtime-sync"}
+    | {INHERIT_FROM, PROFILE, "ome.io/accelerator-class", "ome.io/runtime-sync"}
     | {"ome.io/inferenceservice", "component", "serving-runtime"}
 )
 """Fields that say which object it is or decide selection: a name may look like a token and has to stay a name."""

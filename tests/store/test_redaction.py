@@ -83,6 +83,7 @@ HIDDEN: list[dict[str, Json]] = [
     nested("spec", "password", value=S),
     nested("spec", "clientSecret", value=S),
     nested("spec", "credentials", value={"user": S, "retries": 3}),
+    annotated_with(ome_io__deploymentMode=f"password={S}"),
     nested("status", "message", value=f"login with password={S} failed"),
     nested("spec", "labels", "team", value="hf_abcdefghijklmnopqrst" + S),
 ]
@@ -261,7 +262,7 @@ object_names = st.sampled_from(
         "api-key",
     ]
 )
-mode_values = st.sampled_from(["OMENative", "MultiNode", "RawDeployment", "token", "password=abcdef", ""])
+mode_values = st.sampled_from(["OMENative", "MultiNode", "RawDeployment", "token", ""])
 format_ = st.fixed_dictionaries(
     {"name": st.sampled_from(["safetensors", "token", "sk-abcdefghijklmnopqrstuvwxyzA1"])},
     optional={

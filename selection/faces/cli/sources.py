@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from django.core.management.base import CommandError, CommandParser
-from django.db import DatabaseError
+from django.db import Error as DatabaseError
 
 from selection.cluster.errors import SourceError
 from selection.cluster.files import SourceProblem, read_paths
@@ -20,7 +22,16 @@ from selection.store.fleets import fleet_of, load_fleet
 from selection.store.models import Cluster
 from selection.store.redaction import redact
 
-__all__ = ["Source", "add_source_arguments", "near", "open_sources", "service_name"]
+__all__ = [
+    "Source",
+    "add_source_arguments",
+    "cluster_named",
+    "database_in_words",
+    "near",
+    "open_sources",
+    "service_name",
+    "standard_input",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +69,45 @@ def open_sources(paths: Sequence[str] | None, cluster: str | None, ome_version: 
     """
     if paths:
         return [_from_files(paths, ome_version)]
-    try:
-        clusters = list(Cluster.objects.all())
-        if cluster is not None:
-            chosen = [each for each in clusters if each.name == cluster]
-            if not chosen:
-                raise CommandError(f"there is no cluster {cluster!r}{near(cluster, [each.name for each in clusters])}")
-            clusters = chosen
+    with database_in_words():
+        clusters = [cluster_named(cluster)] if cluster is not None else list(Cluster.objects.all())
         if not clusters:
             raise CommandError("the database has no cluster yet: run sync or demo first, or give manifests with -f")
         return [Source(each.name, _fleet(each, ome_version)) for each in clusters]
+
+
+def cluster_named(name: str) -> Cluster:
+    """The cluster of that name.
+
+    Raises:
+        CommandError: there is none; names that look alike are named.
+    """
+    found = Cluster.objects.filter(name=name).first()
+    if found is None:
+        known = Cluster.objects.values_list("name", flat=True)
+        raise CommandError(f"there is no cluster {name!r}{near(name, list(known))}")
+    return found
+
+
+@contextmanager
+def database_in_words() -> Iterator[None]:
+    """Turn a failure of the database into one line that says what to do.
+
+    Raises:
+        CommandError: the database isn't there, isn't migrated, or refuses.
+    """
+    try:
+        yield
     except DatabaseError as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise CommandError(f"the database can't be read ({reason}): has `manage.py migrate` been run?") from None
+        reason = " ".join(str(error).split()) or type(error).__name__
+        unmigrated = "no such table" in reason or "does not exist" in reason
+        hint = ": run `manage.py migrate` first" if unmigrated else ""
+        raise CommandError(f"the database can't be used ({reason}){hint}") from None
+
+
+def standard_input() -> IO[bytes] | None:
+    """Standard input, or None when whoever started us closed it."""
+    return None if sys.stdin is None else sys.stdin.buffer
 
 
 def _fleet(cluster: Cluster, ome_version: str | None) -> Fleet:
@@ -82,7 +119,7 @@ def _fleet(cluster: Cluster, ome_version: str | None) -> Fleet:
 
 def _from_files(paths: Sequence[str], ome_version: str | None) -> Source:
     try:
-        documents = read_paths(paths, stdin=sys.stdin.buffer)
+        documents = read_paths(paths, stdin=standard_input())
     except SourceError as error:
         raise CommandError(str(error)) from None
     named = {path for path in paths if path == "-" or Path(path).is_file()}

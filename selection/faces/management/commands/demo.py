@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 import selection.faces
 from selection.cluster.files import listings, read_paths
+from selection.faces.cli.sources import database_in_words
+from selection.store.models import Cluster
 from selection.store.sync import open_cluster, sync_cluster
 
-__all__ = ["FLEET", "Command"]
+__all__ = ["FLEET", "SOURCE", "Command"]
 
 FLEET = Path(selection.faces.__file__).parent / "demo_fleet"
+SOURCE = "the demo fleet that comes with ome-dashboard"
 
 
 class Command(BaseCommand):
@@ -22,12 +25,20 @@ class Command(BaseCommand):
     help = "Load the demo fleet: two made-up clusters."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        for folder in sorted(
-            path for path in FLEET.iterdir() if path.is_dir() and not path.name.startswith((".", "_"))
-        ):
-            documents = read_paths([folder])
-            for problem in documents.problems:
-                self.stderr.write(f"not used: {problem}")
-            cluster = open_cluster(folder.name, source="the demo fleet that comes with ome-dashboard")
-            report = sync_cluster(cluster, listings(documents))
-            self.stdout.write(f"{cluster.name}: {report.objects} objects, {cluster.services.count()} services judged")
+        folders = sorted(path for path in FLEET.iterdir() if path.is_dir() and path.name[0] not in "._")
+        with database_in_words():
+            taken = Cluster.objects.filter(name__in=[folder.name for folder in folders]).exclude(source=SOURCE).first()
+            if taken is not None:
+                raise CommandError(
+                    f"there is a cluster {taken.name} already, and it isn't the demo's; it stays as it is"
+                )
+            for folder in folders:
+                self._load(folder)
+
+    def _load(self, folder: Path) -> None:
+        documents = read_paths([folder])
+        for problem in documents.problems:
+            self.stderr.write(f"not used: {problem}")
+        cluster = open_cluster(folder.name, source=SOURCE)
+        report = sync_cluster(cluster, listings(documents))
+        self.stdout.write(f"{cluster.name}: {report.objects} objects, {cluster.services.count()} services judged")

@@ -44,7 +44,6 @@ class Command(BaseCommand):
 def _found(sources: list[Source], name: str, namespace: str | None) -> tuple[Source, Runtime]:
     scopes = [namespace, ""] if namespace else [""]
     found: list[tuple[Source, Runtime]] = []
-    known: list[str] = []
     for source in sources:
         runtime = next(
             (source.fleet.find_runtime(scope, name) for scope in scopes if source.fleet.find_runtime(scope, name)), None
@@ -53,19 +52,23 @@ def _found(sources: list[Source], name: str, namespace: str | None) -> tuple[Sou
             raise CommandError(f"{runtime.object} can't be read: {runtime.path}: {runtime.message}")
         if runtime is not None:
             found.append((source, runtime))
-        known += [other for _, other in source.fleet.runtimes]
     if not found:
-        where = (
-            f" in namespace {namespace} or at cluster scope"
-            if namespace
-            else " at cluster scope (give -n for a ServingRuntime)"
-        )
-        raise CommandError(f"there is no runtime {name}{where}{near(name, known)}")
+        raise CommandError(f"there is no runtime {name}{_where(sources, name, namespace)}")
     if len(found) > 1:
         raise CommandError(
             f"it is in several clusters ({', '.join(s.cluster for s, _ in found)}): say which with --cluster"
         )
     return found[0]
+
+
+def _where(sources: list[Source], name: str, namespace: str | None) -> str:
+    """Where it was looked for, and a hint where else to look."""
+    looked = f" in namespace {namespace} or at cluster scope" if namespace else " at cluster scope"
+    known = sorted({key for source in sources for key in source.fleet.runtimes})
+    elsewhere = [scope for scope, each in known if each == name]
+    if elsewhere:
+        return f"{looked}; there is one in namespace {', '.join(elsewhere)}: say which with -n"
+    return looked + near(name, sorted({each for _, each in known}))
 
 
 def _effective(source: Source, runtime: Runtime) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -62,17 +63,27 @@ def _explained(
         except LookupError as error:
             missing = str(error)
     if not found:
-        known = [name for source in sources for name in _known(source, isvc is not None)]
-        raise CommandError(missing + near("/".join(isvc) if isvc else model or "", known))
+        hint = _near_services(sources, *isvc) if isvc else near(model or "", _models(sources))
+        raise CommandError(missing + hint)
     if len(found) > 1:
         names = ", ".join(source.cluster for source, _ in found)
         raise CommandError(f"it is in several clusters ({names}): say which with --cluster")
     return found[0]
 
 
-def _known(source: Source, services: bool) -> list[str]:
-    fleet = source.fleet
-    return ["/".join(key) for key in fleet.services] if services else [name for _, name in fleet.models]
+def _models(sources: list[Source]) -> list[str]:
+    return sorted({name for source in sources for _, name in source.fleet.models})
+
+
+def _near_services(sources: list[Source], namespace: str, name: str) -> str:
+    """A hint: the same name in other namespaces, else names that look alike in this one, else anywhere."""
+    known = sorted({key for source in sources for key in source.fleet.services})
+    same = [f"{scope}/{each}" for scope, each in known if each == name]
+    if same:
+        return f"; did you mean {', '.join(same[:3])}?"
+    asked = f"{namespace}/{name}"
+    here = get_close_matches(name, [each for scope, each in known if scope == namespace], n=3, cutoff=0.5)
+    return near(asked, [f"{namespace}/{each}" for each in here] or ["/".join(key) for key in known])
 
 
 def _problems(source: Source, explanation: Explanation) -> list[Problem]:
@@ -111,10 +122,9 @@ def _summary(source: Source, explanation: Explanation) -> list[str]:
         if text
     ]
     for name, modes in explanation.modes.items():
+        runs = f"runs {modes.running.mode} ({modes.running.source})" if modes.rendered else "has no runtime to run by"
         conflicts = ", ".join(conflict.code for conflict in modes.conflicts)
-        lines.append(
-            f"{name} runs {modes.running.mode} ({modes.running.source})" + (f"; {conflicts}" if conflicts else "")
-        )
+        lines.append(f"{name} {runs}" + (f"; {conflicts}" if conflicts else ""))
     lines += [f"Admission error: {cell(error)}" for error in explanation.admission.errors]
     lines += [f"Admission warning: {cell(warning)}" for warning in explanation.admission.warnings]
     lines += [f"Unreadable: {each.object}: {each.path}: {each.message}" for each in _problems(source, explanation)]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
+from selection.faces.cli.sources import cluster_named, database_in_words
 from selection.store.evaluate import evaluate
 from selection.store.models import Cluster
 
@@ -21,9 +22,8 @@ class Command(BaseCommand):
         parser.add_argument("--cluster", metavar="NAME", help="only this cluster")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        clusters = Cluster.objects.filter(name=options["cluster"]) if options["cluster"] else Cluster.objects.all()
-        if options["cluster"] and not clusters:
-            raise CommandError(f"there is no cluster {options['cluster']!r}")
-        for cluster in clusters:
-            done = evaluate(cluster, anew=True)
-            self.stdout.write(f"{cluster.name}: {done.services} services judged, {done.changed} rows changed")
+        with database_in_words():
+            name = options["cluster"]
+            for cluster in [cluster_named(name)] if name is not None else Cluster.objects.all():
+                done = evaluate(cluster, anew=True)
+                self.stdout.write(f"{cluster.name}: {done.services} services judged, {done.changed} rows changed")

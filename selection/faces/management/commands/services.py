@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from selection.faces.cli.output import as_csv, as_json, table
-from selection.store.models import Cluster, ServiceResult
+from selection.faces.cli.sources import cluster_named, database_in_words
+from selection.store.models import ServiceResult
 
 __all__ = ["Command"]
 
@@ -26,9 +27,10 @@ class Command(BaseCommand):
         parser.add_argument("-o", "--output", choices=["table", "json", "csv"], default="table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["cluster"] and not Cluster.objects.filter(name=options["cluster"]).exists():
-            raise CommandError(f"there is no cluster {options['cluster']!r}")
-        rows = list(_rows(options["cluster"], options["namespace"]))
+        with database_in_words():
+            if options["cluster"] is not None:
+                cluster_named(options["cluster"])
+            rows = list(_rows(options["cluster"], options["namespace"]))
         if options["output"] == "json":
             self.stdout.write(as_json(rows))
         elif options["output"] == "csv":
@@ -64,11 +66,16 @@ def _rows(cluster: str | None, namespace: str | None) -> Iterator[dict[str, Any]
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    """A row for people: the runtime's name, ``engine=OMENative`` for the modes, conflicts as a list of codes."""
+    """A row for people: the runtime's name, ``engine=OMENative`` for the modes, conflicts as a list of codes.
+
+    A component that nothing is made for, because there is no runtime, has ``-`` as its mode.
+    """
     selected = row["selected"]
     return {
         **row,
         "selected": f"{selected['kind']}/{selected['name']}" if selected else "",
-        "modes": " ".join(f"{name}={modes['running']['mode']}" for name, modes in row["modes"].items()),
+        "modes": " ".join(
+            f"{name}={modes['running']['mode'] if modes['rendered'] else '-'}" for name, modes in row["modes"].items()
+        ),
         "conflicts": " ".join(row["conflicts"]),
     }

@@ -15,6 +15,7 @@ from selection.cluster.errors import ClusterError, SourceError
 from selection.cluster.files import listings, read_paths
 from selection.cluster.kinds import KINDS, KindListing
 from selection.cluster.listing import read_cluster
+from selection.faces.cli.sources import database_in_words, standard_input
 from selection.store.models import Cluster
 from selection.store.sync import SyncReport, open_cluster, sync_cluster
 
@@ -40,10 +41,15 @@ class Command(BaseCommand):
         parser.add_argument("--ome-version", choices=["1.3", "1.2", "auto"], help="OME's release, or auto to detect it")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["paths"]:
-            cluster, read = self._files(options)
-            self._store(cluster, read, options["verbosity"])
-            return
+        if options["kubeconfig"] and (options["paths"] or options["in_cluster"]):
+            raise CommandError("--kubeconfig is for a context of it: leave out --from and --in-cluster", returncode=2)
+        with database_in_words():
+            if options["paths"]:
+                self._files(options)
+            else:
+                self._cluster(options)
+
+    def _cluster(self, options: dict[str, Any]) -> None:
         try:
             connection = (
                 in_cluster() if options["in_cluster"] else from_kubeconfig(options["kubeconfig"], options["context"])
@@ -56,16 +62,17 @@ class Command(BaseCommand):
             self._store(cluster, listed, options["verbosity"])
 
     def _open(self, options: dict[str, Any], name: str, source: str) -> Cluster:
+        name = options["cluster"] or name
+        for option, text, longest in (("cluster", name, 253), ("ome-namespace", options["ome_namespace"] or "", 63)):
+            if len(text) > longest or not text.isprintable():
+                raise CommandError(f"--{option}: at most {longest} printable characters, please")
         return open_cluster(
-            options["cluster"] or name,
-            source=source,
-            ome_version=options["ome_version"],
-            ome_namespace=options["ome_namespace"],
+            name, source=source, ome_version=options["ome_version"], ome_namespace=options["ome_namespace"]
         )
 
-    def _files(self, options: dict[str, Any]) -> tuple[Cluster, list[KindListing]]:
+    def _files(self, options: dict[str, Any]) -> None:
         try:
-            documents = read_paths(options["paths"], stdin=sys.stdin.buffer)
+            documents = read_paths(options["paths"], stdin=standard_input())
         except SourceError as error:
             raise CommandError(str(error)) from None
         for problem in documents.problems:
@@ -75,11 +82,12 @@ class Command(BaseCommand):
                 f"{', '.join(options['paths'])}: no object of a kind that OME knows; nothing was changed"
             )
         first = options["paths"][0]
-        name = "files" if first == "-" else Path(first).resolve().stem
-        return self._open(options, name, f"files: {', '.join(options['paths'])}"), listings(documents)
+        name = "files" if first == "-" else Path(first).resolve().stem or "files"
+        cluster = self._open(options, name, f"files: {', '.join(options['paths'])}")
+        self._store(cluster, listings(documents), options["verbosity"])
 
     def _store(self, cluster: Cluster, listed: Iterable[KindListing], verbosity: int) -> None:
-        show = verbosity > 0 and sys.stderr.isatty()
+        show = verbosity > 0 and sys.stderr is not None and sys.stderr.isatty()
         with tqdm(total=len(KINDS), unit="kind", disable=not show, leave=False) as bar:
 
             def step(listing: KindListing) -> None:
@@ -93,14 +101,17 @@ class Command(BaseCommand):
         self._tell(cluster, report)
 
     def _tell(self, cluster: Cluster, report: SyncReport) -> None:
+        if report.failure:
+            raise CommandError(f"{cluster.name}: {report.failure}; what was stored before stays")
         for kind, reason in report.reasons.items():
             self.stderr.write(f"{cluster.name}: {kind}: {report.outcomes[kind]}: {reason}")
-        if report.outcomes and all(outcome == "failed" for outcome in report.outcomes.values()):
-            raise CommandError(f"{cluster.name}: nothing could be read; what was stored before stays")
         self.stdout.write(
             f"{cluster.name}: {report.objects} objects read, {report.changed} changed, "
             f"{cluster.services.count()} services judged by OME {cluster.ome_version}"
         )
+        failed = [kind for kind, outcome in report.outcomes.items() if outcome == "failed"]
+        if failed:
+            raise CommandError(f"{cluster.name}: {', '.join(failed)} could not be read; what was stored of them stays")
 
 
 def _where(connection: Connection) -> str:
