@@ -16,6 +16,7 @@ from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from selection.faces import words
 from selection.rules.conflicts import CODES
 from selection.rules.explanation import OUTCOMES
+from selection.rules.findings import SEVERITIES
 from selection.rules.migration import STATES
 from selection.rules.modes import COMPONENTS
 from selection.rules.semantics import VERSIONS
@@ -23,6 +24,7 @@ from selection.store.models import (
     Cluster,
     ComponentResult,
     ConflictRow,
+    FindingRow,
     KindSync,
     ModelResult,
     RuntimeResult,
@@ -35,6 +37,7 @@ __all__ = [
     "NONE",
     "AnswerFilter",
     "ConflictFilter",
+    "FindingFilter",
     "KindFilter",
     "MigrationFilter",
     "ModelFilter",
@@ -266,6 +269,22 @@ class ConflictFilter(django_filters.FilterSet):
 
     class Meta:
         model = ConflictRow
+        fields: list[str] = []
+
+
+class FindingFilter(django_filters.FilterSet):
+    """Findings by how much they matter, what they are and where."""
+
+    q = Words("namespace", "name", "path")
+    severity = Choice("Severity", _labelled("severity", words.SEVERITIES), field="severity")
+    code = Choice("Finding", _labelled("finding", SEVERITIES), field="code")
+    cluster = Value("cluster__name", "Cluster", source=(Cluster, "name"))
+    kind = Value("kind", "Kind")
+    namespace = Value("namespace", "Namespace")
+    name = Name("name", "Name")
+
+    class Meta:
+        model = FindingRow
         fields: list[str] = []
 
 

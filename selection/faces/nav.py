@@ -20,9 +20,9 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         "Fleet",
         (
             Entry("overview", "Overview"),
-            Entry("services", "Services", ("service",)),
+            Entry("services", "Services", ("service", "candidate")),
             Entry("runtimes", "Runtimes", ("runtime",)),
-            Entry("models", "Models", ("model",)),
+            Entry("models", "Models", ("model", "model-candidate")),
             Entry("clusters", "Clusters", ("object",)),
         ),
     ),
@@ -30,6 +30,7 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         "To put right",
         (
             Entry("conflicts", "Mode conflicts"),
+            Entry("findings", "Findings"),
             Entry("migration", "Migration"),
         ),
     ),

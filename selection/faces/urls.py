@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from selection.faces.pages.clusters import clusters
 from selection.faces.pages.conflicts import conflicts
+from selection.faces.pages.findings import findings
 from selection.faces.pages.migration import migration
 from selection.faces.pages.model import model
 from selection.faces.pages.models import models
@@ -25,6 +26,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("services/", services, name="services"),
     path("services/<path:cluster>/<str:namespace>/<str:name>/", service, name="service"),
     path("conflicts/", conflicts, name="conflicts"),
+    path("findings/", findings, name="findings"),
     path("migration/", migration, name="migration"),
     path("runtimes/", runtimes, name="runtimes"),
     path("runtimes/<path:cluster>/<str:scope>/<str:name>/", runtime, name="runtime"),

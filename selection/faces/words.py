@@ -8,7 +8,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ADMISSION", "CHECKS", "CONFLICTS", "MIGRATION", "MODES", "OBJECTS", "OUTCOMES", "SOURCES", "Word", "word"]
+__all__ = [
+    "ADMISSION",
+    "CHECKS",
+    "CONFLICTS",
+    "FINDINGS",
+    "MIGRATION",
+    "MODES",
+    "OBJECTS",
+    "OUTCOMES",
+    "SEVERITIES",
+    "SOURCES",
+    "Word",
+    "word",
+]
 
 
 class Word(NamedTuple):
@@ -93,6 +106,29 @@ OBJECTS = {
     "broken-chain": Word("Broken inheritance", "bad", "cross", "Its parents can't be followed"),
 }
 
+SEVERITIES = {
+    "error": Word("Error", "bad", "cross", "It can't work as written"),
+    "warning": Word("Warning", "warn", "warn", "It may not be meant"),
+    "info": Word("Info", "plain", "info", "Worth knowing"),
+}
+
+FINDINGS = {
+    "empty-range": Word("Empty size range", title="The lower bound is above the upper one"),
+    "version-unparsable": Word("Unreadable version", title="OME can't read it, so it never matches"),
+    "size-unparsable": Word("Unreadable size", title="OME can't read it and takes it for 0"),
+    "entry-without-format": Word("Entry without a format", title="It matches no model"),
+    "entry-architecture-missing": Word("Architecture missing", title="Every model of its format has an architecture"),
+    "operator-unknown": Word("Unknown operator", title="It compares for equality"),
+    "size-not-finite": Word("Size without an end", title="Infinite or not a number: it has no defined rank"),
+    "auto-select-inherits": Word("Selected without its parents", title="Automatic selection doesn't inherit"),
+    "mode-ignored": Word("Mode not read", title="A deployment mode that OME doesn't read"),
+    "model-kind-elsewhere": Word("Model of another kind", title="The controller doesn't find the model"),
+    "runtime-kind-elsewhere": Word("Runtime in both scopes", title="The kind decides which runtime is meant"),
+    "overlap": Word("Only the name decides", title="Another runtime ranks the same but for its name"),
+    "shadowed": Word("Never first", title="Others come before it for every model"),
+    "zero-weight": Word("Weight 0", title="It counts as more than 1"),
+}
+
 _FAMILIES = {
     "outcome": OUTCOMES,
     "mode": MODES,
@@ -102,11 +138,15 @@ _FAMILIES = {
     "migration": MIGRATION,
     "admission": ADMISSION,
     "object": OBJECTS,
+    "severity": SEVERITIES,
+    "finding": FINDINGS,
 }
 
 
 def word(family: str, code: str) -> Word:
-    """The word for a code of a family: outcome, mode, source, check, conflict, migration, admission or object.
+    """The word for a code of a family.
+
+    Families: outcome, mode, source, check, conflict, migration, admission, object, severity and finding.
 
     >>> word("outcome", "auto-selected").label, word("mode", "Serverless").label
     ('Selected', 'Serverless')

@@ -304,7 +304,7 @@ def test_a_service_without_an_engine_is_told_that_nothing_is_made(client: Client
 def test_a_models_kind_that_has_no_say_is_explained(client: Client) -> None:
     store(a_model(), a_runtime(), a_service(model={"name": "llama", "kind": "BaseModel"}))
 
-    assert "and found ClusterBaseModel llama" in text_of(client.get(URL))
+    assert "and the model of that name is ClusterBaseModel llama" in text_of(client.get(URL))
 
 
 def test_a_named_service_sees_what_selection_would_say(client: Client) -> None:

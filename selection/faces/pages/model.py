@@ -18,7 +18,9 @@ from selection.faces.pages.errors import missing_object
 from selection.rules.candidates import Candidate
 from selection.rules.explain import explain_model
 from selection.rules.formats import SHARDED, model_label
+from selection.rules.objects import ObjectRef
 from selection.store.basemodels import find_model_row, namespaces_for_model, services_of_model
+from selection.store.findings import findings_about
 from selection.store.fleets import fleet_of
 from selection.store.models import ModelResult
 
@@ -88,7 +90,8 @@ def model(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpResp
 
 def _context(row: ModelResult, namespace: str, query: QueryDict) -> dict[str, Any]:
     choices = namespaces_for_model(row) if not row.namespace else []
-    values: dict[str, Any] = {"row": row, "namespace": namespace, "namespaces": choices}
+    findings = findings_about(row.cluster, ObjectRef(row.kind, row.namespace, row.name))
+    values: dict[str, Any] = {"row": row, "namespace": namespace, "namespaces": choices, "findings": findings}
     try:
         explanation = explain_model(fleet_of(row.cluster), namespace, row.name)
     except LookupError:  # the row is older than the objects: it goes with the next evaluation

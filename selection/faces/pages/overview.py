@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from selection.store.attention import Concern, concerns
+from selection.store.findings import severity_counts
 from selection.store.freshness import freshness
 from selection.store.overview import overview as count_everything
 
@@ -45,6 +46,7 @@ def overview(request: HttpRequest) -> HttpResponse:
             "clusters": clusters,
             "cluster": cluster,
             "counts": counts,
+            "findings": severity_counts(cluster),
             "concerns": [(concern, _list_url(concern, query)) for concern in concerns(counts, cluster)],
             "narrow": f"&{urlencode(query)}" if query else "",
         },

@@ -18,8 +18,9 @@ from selection.rules.admission import admit_runtime
 from selection.rules.fleet import Effective, Fleet
 from selection.rules.inheritance import RuntimeKey, provenance
 from selection.rules.merge import WrongType, kind_changes
-from selection.rules.objects import Runtime
+from selection.rules.objects import ObjectRef, Runtime
 from selection.rules.sizes import range_text
+from selection.store.findings import findings_about
 from selection.store.fleets import fleet_of
 from selection.store.migration import references_of
 from selection.store.models import RuntimeResult
@@ -69,6 +70,7 @@ def _context(row: RuntimeResult) -> dict[str, Any]:
         "row": row,
         "refused": refused_services(fleet, row),
         "references": references_of(row),
+        "findings": findings_about(row.cluster, ObjectRef(row.kind, row.namespace, row.name)),
         "semantics": fleet.semantics,
     }
     return {**values, **_judged(fleet, found, row)} if found is not None else values

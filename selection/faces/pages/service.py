@@ -14,6 +14,7 @@ from selection.faces.pages.errors import missing_object
 from selection.rules.explain import explain_service
 from selection.rules.explanation import Explanation
 from selection.rules.objects import ObjectRef
+from selection.store.findings import findings_about
 from selection.store.fleets import fleet_of
 from selection.store.lookup import find_cluster, find_object
 from selection.store.results import resource_versions, service_result
@@ -54,6 +55,7 @@ def service(request: HttpRequest, cluster: str, namespace: str, name: str) -> Ht
         "revision_known": explanation.revision in fleet.revisions,
         "candidate_problems": [each for each in explanation.problems if each.object.kind in RUNTIME_KINDS],
         "object": find_object(cluster, "InferenceService", namespace, name),
+        "findings": findings_about(found, explanation.subject),
         "result": service_result(found, namespace, name),
         "versions": resource_versions(found, _deciding(explanation)),
         "funnel": funnel(explanation.candidates),
