@@ -37,6 +37,9 @@ _MODELS = frozenset({"BaseModel", "ClusterBaseModel"})
 _WORKLOADS = frozenset({"Deployment", "InferenceReplica", "LeaderWorkerSet"})
 
 
+_FULL_ANSWERS = 16
+"""How many full answers are kept; each holds a verdict on every candidate."""
+
 _FEW = 20
 """With more changed runtimes than this, remembering costs more than judging again."""
 
@@ -96,7 +99,8 @@ class Fleet:
     revisions: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     problems: dict[ObjectRef, Problem] = field(default_factory=dict)
     _candidates: dict[str, tuple[Runtime, ...]] = field(default_factory=dict)
-    _judged: dict[tuple[Question, str, bool], Judged] = field(default_factory=dict)
+    _briefs: dict[tuple[Question, str], Judged] = field(default_factory=dict)
+    _fulls: dict[tuple[Question, str], Judged] = field(default_factory=dict)
     _indexes: dict[str, RuntimeIndex] = field(default_factory=dict)
     _scopes: dict[Key, list[str]] = field(default_factory=dict)
     _shortlists: dict[tuple[Question, str], tuple[Verdict, ...]] = field(default_factory=dict)
@@ -117,10 +121,15 @@ class Fleet:
         ``brief`` judges only the runtimes that serve the model. The ranking is the same; the reasons of the
         others, which cost most of the work, are made when someone looks.
         """
-        key = (question, namespace, brief)
-        if key not in self._judged:
-            self._judged[key] = self._brief(question, namespace) if brief else self._full(question, namespace)
-        return self._judged[key]
+        key = (question, namespace)
+        kept = self._briefs if brief else self._fulls
+        found = kept.get(key)
+        if found is None:
+            found = self._brief(question, namespace) if brief else self._full(question, namespace)
+            kept[key] = found
+            if not brief and len(kept) > _FULL_ANSWERS:
+                kept.pop(next(iter(kept)), None)
+        return found
 
     def _full(self, question: Question, namespace: str) -> Judged:
         runtimes = self.candidates(namespace)

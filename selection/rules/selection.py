@@ -5,7 +5,7 @@ Follows OME: runtime selection. Each candidate is judged on its own spec, never 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
 
@@ -27,6 +27,7 @@ __all__ = [
     "model_error",
     "no_runtime_head",
     "no_runtime_text",
+    "only_the_name",
     "question_of",
     "rank",
 ]
@@ -49,12 +50,38 @@ _NO_AUTO_SELECT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Failure:
-    """One check that a candidate fails: a stable code and OME's reason."""
+    """One check that a candidate fails: a stable code and OME's reason.
 
-    code: str
-    reason: str
+    The reason may be given as a function that makes it. It is made when someone reads it: of a thousand candidates
+    only a few are looked at.
+
+    >>> failure = Failure("disabled", lambda: "runtime is disabled")
+    >>> failure.code, failure.reason, failure == Failure("disabled", "runtime is disabled")
+    ('disabled', 'runtime is disabled', True)
+    """
+
+    __slots__ = ("_reason", "code")
+
+    def __init__(self, code: str, reason: str | Callable[[], str]) -> None:
+        self.code = code
+        self._reason = reason
+
+    @property
+    def reason(self) -> str:
+        """OME's reason, to the letter."""
+        if not isinstance(self._reason, str):
+            self._reason = self._reason()
+        return self._reason
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Failure) and (self.code, self.reason) == (other.code, other.reason)
+
+    def __hash__(self) -> int:
+        return hash((self.code, self.reason))
+
+    def __repr__(self) -> str:
+        return f"Failure({self.code!r}, {self.reason!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +154,7 @@ def compatibility_failures(question: Question, runtime: Runtime) -> Iterator[Fai
         if requested is not None and declared is not None and declared.mode != requested:
             yield Failure(code, mismatch_text(component, declared.mode, requested))
     if matching_entry(question.model, runtime.entries) is None:
-        yield Failure(FORMAT, unsupported_text(question.model, runtime.entries))
+        yield Failure(FORMAT, lambda: unsupported_text(question.model, runtime.entries))
     size, bounds = question.model.size, runtime.size_range
     if size is not None and bounds is not None and not in_range(size, bounds):
         yield Failure(SIZE, f"model size {size} is outside supported range {range_text(bounds)}")
@@ -170,16 +197,26 @@ def judge(question: Question, runtime: Runtime) -> Verdict:
 def rank(verdicts: Iterable[Verdict]) -> list[Verdict]:
     """The qualified verdicts, best first: namespaced, then score, then distance, then name.
 
+    As in OME, the two scopes are ranked apart and put one after the other.
+    """
+    qualified = sorted((verdict for verdict in verdicts if verdict.qualified), key=lambda v: v.runtime.ref.name)
+    scopes = (
+        [verdict for verdict in qualified if verdict.runtime.cluster_scoped is clustered] for clustered in (False, True)
+    )
+    return [verdict for scope in scopes for verdict in sorted(scope, key=cmp_to_key(_compare))]
+
+
+def only_the_name(left: Verdict, right: Verdict) -> bool:
+    """Whether nothing but their names tells two qualified verdicts of one scope apart.
+
     OME turns the difference of two distances into a 64-bit integer. Differences of less than one parameter,
     and such as no integer holds, make neither runtime the better one.
     """
-    by_name = sorted((verdict for verdict in verdicts if verdict.qualified), key=lambda v: v.runtime.ref.name)
-    return sorted(by_name, key=cmp_to_key(_compare))
+    return _better(left, right) == 0
 
 
-def _compare(left: Verdict, right: Verdict) -> int:
-    if left.runtime.cluster_scoped != right.runtime.cluster_scoped:
-        return 1 if left.runtime.cluster_scoped else -1
+def _better(left: Verdict, right: Verdict) -> int:
+    """Below 0 when the left one's score or distance is the better one, 0 when neither is."""
     scores = [verdict.score.score if verdict.score else 0 for verdict in (left, right)]
     if scores[0] != scores[1]:
         return -1 if scores[0] > scores[1] else 1
@@ -187,7 +224,11 @@ def _compare(left: Verdict, right: Verdict) -> int:
         difference = right.distance - left.distance
         if 1 <= abs(difference) < 2**63:
             return -1 if difference > 0 else 1
-    return -1 if left.runtime.ref.name < right.runtime.ref.name else 1
+    return 0
+
+
+def _compare(left: Verdict, right: Verdict) -> int:
+    return _better(left, right) or (-1 if left.runtime.ref.name < right.runtime.ref.name else 1)
 
 
 def no_runtime_text(question: Question, namespace: str, verdicts: Sequence[Verdict]) -> str:
