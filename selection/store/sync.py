@@ -25,7 +25,7 @@ from .rows import Written, write_rows
 from .secrettext import storable
 from .versions import update_version
 
-__all__ = ["SyncReport", "open_cluster", "store_kind", "sync_cluster"]
+__all__ = ["SyncReport", "note_failure", "open_cluster", "store_kind", "sync_cluster"]
 
 
 @dataclass(slots=True)
@@ -72,6 +72,11 @@ def open_cluster(
         cluster.ome_version, cluster.ome_version_source = ome_version, Cluster.VersionSource.SET
     cluster.save()
     return cluster
+
+
+def note_failure(name: str, reason: str) -> None:
+    """Record on a known cluster why it couldn't be reached; nothing else changes, and an unknown one is no cluster."""
+    Cluster.objects.filter(name=name).update(sync_error=reason, sync_finished_at=timezone.now())
 
 
 def sync_cluster(

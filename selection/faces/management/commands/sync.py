@@ -17,7 +17,7 @@ from selection.cluster.kinds import KINDS, KindListing
 from selection.cluster.listing import read_cluster
 from selection.faces.cli.sources import database_in_words, standard_input
 from selection.store.models import Cluster
-from selection.store.sync import SyncReport, open_cluster, sync_cluster
+from selection.store.sync import SyncReport, note_failure, open_cluster, sync_cluster
 
 __all__ = ["Command"]
 
@@ -55,6 +55,8 @@ class Command(BaseCommand):
                 in_cluster() if options["in_cluster"] else from_kubeconfig(options["kubeconfig"], options["context"])
             )
         except ClusterError as error:
+            # The pages of a cluster that is known by the name show it too.
+            note_failure(options["cluster"] or options["context"] or "", str(error))
             raise CommandError(str(error)) from None
         with connection:
             cluster = self._open(options, connection.name, _where(connection))
