@@ -77,7 +77,6 @@ def _write(
             + write_runtimes(cluster, loaded.fleet, touched)
             + write_models(cluster, loaded.fleet, touched)
             + write_findings(cluster, loaded.fleet, touched)
-            + write_findings(cluster, loaded.fleet, touched)
         )
         cluster.evaluated_generation = loaded.generation
         cluster.save(update_fields=["evaluated_generation"])
