@@ -280,7 +280,7 @@ def _rendered(fleet: Fleet, service: Service, answer: _Answer) -> tuple[Runtime 
     if service.runtime is None or not service.runtime.pinned or not service.named_runtime:
         return answer.runtime, None
     revision = service.runtime.revision or service.pinned_revision
-    manifest = fleet.revisions.get(revision)
+    manifest = fleet.find_revision(revision)
     data = manifest.get("data") if manifest else None
     if not isinstance(data, Mapping):
         return answer.runtime, revision or None

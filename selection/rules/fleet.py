@@ -14,6 +14,7 @@ from .candidates import Candidate, listed
 from .index import Key, RuntimeIndex, key_of, serves
 from .inheritance import INHERIT_FROM, Chain, RuntimeKey, effective_spec, resolve_chain
 from .merge import WrongType, normalised_spec
+from .modes import COMPONENTS
 from .objects import Model, ObjectRef, Problem, Runtime, Service, Workload
 from .parsing import (
     kind_of,
@@ -87,6 +88,7 @@ class Fleet:
     """The objects of one cluster, by scope and name. Namespaces of cluster-scoped objects are ``""``.
 
     ``workloads`` are by the namespace and name of the service that owns them, ``owners`` leads there.
+    ``revisions`` are by name, then namespace: all that is asked for is a name (:meth:`find_revision`).
     """
 
     semantics: Semantics = V1_3
@@ -96,7 +98,7 @@ class Fleet:
     accelerator_classes: set[str] = field(default_factory=set)
     workloads: dict[tuple[str, str], list[Workload]] = field(default_factory=dict)
     owners: dict[ObjectRef, tuple[str, str]] = field(default_factory=dict)
-    revisions: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    revisions: dict[str, dict[str, Mapping[str, Any]]] = field(default_factory=dict)
     problems: dict[ObjectRef, Problem] = field(default_factory=dict)
     _candidates: dict[str, tuple[Runtime, ...]] = field(default_factory=dict)
     _briefs: dict[tuple[Question, str], Judged] = field(default_factory=dict)
@@ -105,7 +107,7 @@ class Fleet:
     _scopes: dict[Key, list[str]] = field(default_factory=dict)
     _shortlists: dict[tuple[Question, str], tuple[Verdict, ...]] = field(default_factory=dict)
     _effective: dict[ObjectRef, Effective] = field(default_factory=dict)
-    _references: dict[tuple[int, str], tuple[Runtime, bool]] = field(default_factory=dict)
+    _references: dict[int, tuple[Mapping[str, Any], bool]] = field(default_factory=dict)
 
     def candidates(self, namespace: str) -> tuple[Runtime, ...]:
         """Every runtime that a service in this namespace could get: its own and the cluster's, by name."""
@@ -127,8 +129,9 @@ class Fleet:
         if found is None:
             found = self._brief(question, namespace) if brief else self._full(question, namespace)
             kept[key] = found
-            if not brief and len(kept) > _FULL_ANSWERS:
-                kept.pop(next(iter(kept)), None)
+            if not brief:
+                for oldest in list(kept)[:-_FULL_ANSWERS]:  # a list, for other threads may ask at the same time
+                    kept.pop(oldest, None)
         return found
 
     def _full(self, question: Question, namespace: str) -> Judged:
@@ -194,6 +197,11 @@ class Fleet:
         kind = "ServingRuntime" if namespace else "ClusterServingRuntime"
         return self.runtimes.get((namespace, name)) or self.problems.get(ObjectRef(kind, namespace, name))
 
+    def find_revision(self, name: str) -> Mapping[str, Any] | None:
+        """The ControllerRevision of that name. Revisions live in one namespace; of several the first one counts."""
+        found = self.revisions.get(name)
+        return found[min(found)] if found else None
+
     def effective(self, runtime: Runtime) -> Effective:
         """The runtime's chain and merged spec; without inheritance, the runtime itself."""
         if runtime.ref not in self._effective:
@@ -210,12 +218,13 @@ class Fleet:
 
     def uses_leader_worker_set(self, runtime: Runtime, component: str) -> bool:
         """Whether a component rendered from this runtime refers to LeaderWorkerSet's variables or labels."""
-        key = (id(runtime), component)
-        if key not in self._references:
-            config = runtime.spec.get(f"{component}Config")
-            # The runtime is kept beside the answer, so that its identity isn't given to another one.
-            self._references[key] = (runtime, isinstance(config, Mapping) and bool(find_references(config)))
-        return self._references[key][1]
+        config = runtime.spec.get(f"{component}Config")
+        if not isinstance(config, Mapping):
+            return False
+        if id(config) not in self._references:
+            # The config is kept beside the answer, so that its identity isn't given to another one.
+            self._references[id(config)] = (config, bool(find_references(config)))
+        return self._references[id(config)][1]
 
     def _resolve(self, runtime: Runtime) -> Effective:
         start = _key(runtime.ref)
@@ -254,7 +263,7 @@ def evolved(fleet: Fleet, put: Iterable[Mapping[str, Any]], dropped: Iterable[Ob
         set(fleet.accelerator_classes),
         {owner: list(found) for owner, found in fleet.workloads.items()},
         dict(fleet.owners),
-        dict(fleet.revisions),
+        {name: dict(found) for name, found in fleet.revisions.items()},
         dict(fleet.problems),
     )
     for ref in dropped:
@@ -290,7 +299,11 @@ def _remember(old: Fleet, new: Fleet) -> None:
     for (question, scope), verdicts in old._shortlists.items():
         if not any(serves(runtime, question.model) for runtime in changed.get(scope, ())):
             new._shortlists[(question, scope)] = verdicts
-    new._references.update(old._references)
+    for runtime in new.runtimes.values():
+        for name in COMPONENTS:
+            known = old._references.get(id(runtime.spec.get(f"{name}Config")))
+            if known is not None:
+                new._references[id(known[0])] = known
 
 
 def _drop(fleet: Fleet, ref: ObjectRef) -> None:
@@ -305,7 +318,9 @@ def _drop(fleet: Fleet, ref: ObjectRef) -> None:
     elif ref.kind == "AcceleratorClass":
         fleet.accelerator_classes.discard(ref.name)
     elif ref.kind == "ControllerRevision":
-        fleet.revisions.pop(ref.name, None)
+        found = fleet.revisions.get(ref.name, {})
+        if found.pop(ref.namespace, None) is not None and not found:
+            del fleet.revisions[ref.name]
     elif ref in fleet.owners:
         owner = fleet.owners.pop(ref)
         fleet.workloads[owner] = [workload for workload in fleet.workloads[owner] if workload.ref != ref]
@@ -356,4 +371,5 @@ def _add(fleet: Fleet, manifest: Mapping[str, Any]) -> None:
             fleet.workloads.setdefault(owner, []).append(workload)
             fleet.owners[workload.ref] = owner
     elif kind == "ControllerRevision":
-        fleet.revisions[ref_of(manifest).name] = manifest
+        ref = ref_of(manifest)
+        fleet.revisions.setdefault(ref.name, {})[ref.namespace] = manifest
