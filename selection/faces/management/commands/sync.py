@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -90,7 +91,9 @@ class Command(BaseCommand):
 
     def _store(self, cluster: Cluster, listed: Iterable[KindListing], verbosity: int) -> None:
         show = verbosity > 0 and sys.stderr is not None and sys.stderr.isatty()
-        with tqdm(total=len(KINDS), unit="kind", disable=not show, leave=False) as bar:
+        # Some terminals don't say how large they are; tqdm would then draw nothing.
+        width, height = shutil.get_terminal_size((80, 24))
+        with tqdm(total=len(KINDS), unit="kind", disable=not show, leave=False, ncols=width, nrows=height) as bar:
 
             def step(listing: KindListing) -> None:
                 bar.set_description(listing.kind.kind)
