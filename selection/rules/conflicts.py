@@ -190,21 +190,22 @@ def _ignored(scene: Scene, component: str) -> Found:
     reads = component in scene.semantics.annotated
     value = declared.annotations.get(MODE_ANNOTATION) if declared else None
     path = f"spec.{component}.annotations"
+    running = scene.running(component).mode
+    told = {"side": "service", "running": running if scene.runtime else None}
     if value is not None and (value not in modes or not reads):
         hides = reads and theirs is not None and theirs in modes
         yield (
             "hidden" if hides else "ignored",
-            {"value": value, "path": path, "side": "service", "hides": theirs if hides else None},
+            {**told, "value": value, "path": path, "hides": theirs if hides else None},
         )
     if theirs is not None and value is None and (theirs not in modes or not reads):
-        yield "ignored", {"value": theirs, "path": f"spec.{component}Config.annotations", "side": "runtime"}
-    running = scene.running(component).mode
+        yield "ignored", {**told, "value": theirs, "path": f"spec.{component}Config.annotations", "side": "runtime"}
     whole = scene.service.annotations.get(MODE_ANNOTATION)
     if whole and whole not in {VIRTUAL_DEPLOYMENT, _PAIR_WRITTEN_BY_WEBHOOK, running}:
-        yield "ignored", {"value": whole, "path": "metadata.annotations", "side": "service"}
+        yield "ignored", {**told, "value": whole, "path": "metadata.annotations"}
     spoken = scene.service.deployment_mode
     if spoken and spoken not in {RAW_DEPLOYMENT, OME_NATIVE} and scene.semantics.reads_service_mode:
-        yield "ignored", {"value": spoken, "path": "spec.deploymentMode", "side": "service"}
+        yield "ignored", {**told, "value": spoken, "path": "spec.deploymentMode"}
 
 
 def _takeover(scene: Scene, component: str) -> Found:

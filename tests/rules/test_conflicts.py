@@ -168,31 +168,48 @@ IGNORED: list[tuple[str, dict[str, Any], dict[str, Any], Facts]] = [
         "engine",
         {},
         {"engine": moded("Omenative")},
-        {"value": "Omenative", "path": "spec.engine.annotations", "side": "service", "hides": None},
+        {
+            "value": "Omenative",
+            "path": "spec.engine.annotations",
+            "side": "service",
+            "running": "RawDeployment",
+            "hides": None,
+        },
     ),
     (
         "decoder",
         {},
         {"decoder": moded("MultiNodeRayVLLM")},
-        {"value": "MultiNodeRayVLLM", "path": "spec.decoder.annotations", "side": "service", "hides": None},
+        {
+            "value": "MultiNodeRayVLLM",
+            "path": "spec.decoder.annotations",
+            "side": "service",
+            "running": "RawDeployment",
+            "hides": None,
+        },
     ),
     (
         "engine",
         {"engineConfig": moded("MultiNodeRayVLLM")},
         {},
-        {"value": "MultiNodeRayVLLM", "path": "spec.engineConfig.annotations", "side": "runtime"},
+        {
+            "value": "MultiNodeRayVLLM",
+            "path": "spec.engineConfig.annotations",
+            "side": "runtime",
+            "running": "RawDeployment",
+        },
     ),
     (
         "engine",
         {},
         {"annotations": {MODE: "OMENative"}},
-        {"value": "OMENative", "path": "metadata.annotations", "side": "service"},
+        {"value": "OMENative", "path": "metadata.annotations", "side": "service", "running": "RawDeployment"},
     ),
     (
         "engine",
         {},
         {"deploymentMode": "MultiNode"},
-        {"value": "MultiNode", "path": "spec.deploymentMode", "side": "service"},
+        {"value": "MultiNode", "path": "spec.deploymentMode", "side": "service", "running": "RawDeployment"},
     ),
 ]
 
@@ -211,7 +228,13 @@ def test_a_runtimes_bad_value_does_not_matter_where_the_service_says_one() -> No
 @pytest.mark.parametrize("value", ["multinode", ""])
 def test_a_bad_value_hides_the_runtimes_good_one(value: str) -> None:
     assert found(runtime={"engineConfig": moded("MultiNode")}, engine=moded(value)) == {
-        "hidden": {"value": value, "path": "spec.engine.annotations", "side": "service", "hides": "MultiNode"}
+        "hidden": {
+            "value": value,
+            "path": "spec.engine.annotations",
+            "side": "service",
+            "running": "RawDeployment",
+            "hides": "MultiNode",
+        }
     }
 
 
