@@ -6,7 +6,9 @@ from urllib.parse import urlencode
 
 from django.urls import NoReverseMatch, reverse
 
-__all__ = ["CLUSTER_SCOPE", "manifest_url", "object_url"]
+from selection.rules.objects import ObjectRef
+
+__all__ = ["CLUSTER_SCOPE", "candidate_url", "manifest_url", "object_url"]
 
 CLUSTER_SCOPE = "-"
 """Stands for the namespace of a cluster-scoped object in an address; never a legal namespace."""
@@ -35,6 +37,17 @@ def manifest_url(cluster: str, kind: str, namespace: str, name: str, **query: st
     """The page of an object's manifest; ``query`` may hold ``mark`` (paths) or ``download``."""
     url = _reverse("object", cluster, kind, namespace or CLUSTER_SCOPE, name)
     return f"{url}?{urlencode(query)}" if query and url else url
+
+
+def candidate_url(cluster: str, subject: ObjectRef, runtime: ObjectRef, namespace: str = "") -> str:
+    """The page of what it would take for a runtime to be selected for a service, or for a model.
+
+    ``namespace`` is where a ClusterBaseModel is judged. ``""`` for what no address can say.
+    """
+    page = "candidate" if subject.kind == "InferenceService" else "model-candidate"
+    scopes = [each.namespace or CLUSTER_SCOPE for each in (subject, runtime)]
+    url = _reverse(page, cluster, scopes[0], subject.name, scopes[1], runtime.name)
+    return f"{url}?{urlencode({'namespace': namespace})}" if url and namespace and not subject.namespace else url
 
 
 def _reverse(page: str, *args: str) -> str:

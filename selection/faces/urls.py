@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
+from selection.faces.pages.candidate import candidate, model_candidate
 from selection.faces.pages.clusters import clusters
 from selection.faces.pages.conflicts import conflicts
 from selection.faces.pages.findings import findings
@@ -24,6 +25,12 @@ __all__ = ["urlpatterns"]
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview, name="overview"),
     path("services/", services, name="services"),
+    # Before the page of a service: a cluster's name may look like the start of a longer address.
+    path(
+        "services/<path:cluster>/<str:namespace>/<str:name>/candidates/<str:scope>/<str:runtime>/",
+        candidate,
+        name="candidate",
+    ),
     path("services/<path:cluster>/<str:namespace>/<str:name>/", service, name="service"),
     path("conflicts/", conflicts, name="conflicts"),
     path("findings/", findings, name="findings"),
@@ -31,6 +38,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runtimes/", runtimes, name="runtimes"),
     path("runtimes/<path:cluster>/<str:scope>/<str:name>/", runtime, name="runtime"),
     path("models/", models, name="models"),
+    path(
+        "models/<path:cluster>/<str:scope>/<str:name>/candidates/<str:runtime_scope>/<str:runtime>/",
+        model_candidate,
+        name="model-candidate",
+    ),
     path("models/<path:cluster>/<str:scope>/<str:name>/", model, name="model"),
     path("clusters/", clusters, name="clusters"),
     path("objects/<path:cluster>/<str:kind>/<str:scope>/<str:name>/", object_page, name="object"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -11,7 +12,7 @@ from selection.rules.objects import ObjectRef
 
 from .models import Cluster, StoredObject
 
-__all__ = ["Near", "find_cluster", "find_object", "names_near"]
+__all__ = ["Near", "find_cluster", "find_object", "names_near", "objects_of"]
 
 #: More names than this aren't compared letter by letter; those that contain the name are found all the same.
 _COMPARED = 5000
@@ -65,3 +66,12 @@ def names_near(cluster: str, kind: str, name: str, limit: int = 5) -> list[Near]
 def _near(values: tuple[str, str, str, str]) -> Near:
     cluster, kind, namespace, name = values
     return Near(cluster, ObjectRef(kind, namespace, name))
+
+
+def objects_of(cluster: Cluster, refs: Iterable[ObjectRef]) -> dict[ObjectRef, StoredObject]:
+    """These objects as they were read, without those that aren't there. One query."""
+    any_of = Q(pk__in=())
+    for ref in refs:
+        any_of |= Q(kind=ref.kind, namespace=ref.namespace, name=ref.name)
+    rows = StoredObject.objects.filter(any_of, cluster=cluster)
+    return {ObjectRef(row.kind, row.namespace, row.name): row for row in rows}

@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from selection.faces.ages import age_text
 from selection.faces.explaining import Step, arithmetic, parameters
-from selection.faces.links import manifest_url, object_url
+from selection.faces.links import candidate_url, manifest_url, object_url
 from selection.faces.nav import NAVIGATION
 from selection.faces.words import word
 from selection.rules.objects import ObjectRef
@@ -128,6 +128,12 @@ register.filter("size_range", range_text)
 def object_link(cluster: str, value: ObjectRef) -> str:
     """The address of an object's page, for a link with words of its own."""
     return object_url(cluster, value.kind, value.namespace, value.name)
+
+
+@register.simple_tag
+def candidate_link(cluster: str, subject: ObjectRef, runtime: ObjectRef, namespace: str = "") -> str:
+    """The address of what it would take for a candidate; ``namespace`` is where a ClusterBaseModel is judged."""
+    return candidate_url(cluster, subject, runtime, namespace)
 
 
 @register.inclusion_tag("components/funnel_bar.html")
