@@ -14,9 +14,15 @@ from selection.rules.reach import Reach
 from .models import Cluster, FindingRow
 from .rows import Written, having, write_rows
 
-__all__ = ["write_findings"]
+__all__ = ["every_finding", "write_findings"]
 
 SERVICE = "InferenceService"
+
+
+def every_finding(fleet: Fleet) -> Iterator[Finding]:
+    """Every finding of a fleet, as the rows have them."""
+    yield from _service_findings(fleet, None)
+    yield from _other_findings(fleet)
 
 
 def write_findings(cluster: Cluster, fleet: Fleet, touched: Reach | None) -> Written:

@@ -10,7 +10,7 @@ from selection.rules.objects import ObjectRef
 from .models import Cluster, FindingRow
 from .overview import rows_of
 
-__all__ = ["code_counts", "finding_rows", "findings_about", "severity_counts"]
+__all__ = ["ORDER", "code_counts", "finding_rows", "findings_about", "severity_counts"]
 
 ORDER = tuple(dict.fromkeys(SEVERITIES.values()))
 """The severities, the one that matters most first."""

@@ -60,7 +60,7 @@ def test_the_ranking_shows_the_arithmetic_and_the_distance_in_order(client: Clie
     ranking = text[text.index("Ranking") : text.index("Excluded")]
     assert "its size range lies closer to the model: 8B against 79B" in ranking
     assert "1 small ClusterServingRuntime (1 + 1) × 2 = 4 8B [1B, 9B]" in ranking
-    assert "2 wide ClusterServingRuntime (1 + 1) × 2 = 4 79B [1B, 80B]" in ranking
+    assert "2 wide ClusterServingRuntime What would it take for wide (1 + 1) × 2 = 4 79B [1B, 80B]" in ranking
 
 
 def test_the_excluded_are_grouped_by_the_first_check_with_the_exact_reason(client: Client, fleet: Cluster) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from django.core.management.base import CommandError, CommandParser
 from django.db import Error as DatabaseError
@@ -17,14 +17,18 @@ from django.db import Error as DatabaseError
 from selection.cluster.errors import SourceError
 from selection.cluster.files import SourceProblem, read_paths
 from selection.rules.fleet import Fleet, read_fleet
+from selection.rules.objects import ObjectRef
+from selection.rules.parsing import ref_of
 from selection.rules.semantics import VERSIONS, semantics_of
 from selection.store.fleets import fleet_of, load_fleet
+from selection.store.lookup import objects_of
 from selection.store.models import Cluster
 from selection.store.redaction import redact
 
 __all__ = [
     "Source",
     "add_source_arguments",
+    "chosen_clusters",
     "cluster_named",
     "database_in_words",
     "near",
@@ -36,11 +40,26 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A fleet to judge. ``cluster`` is ``""`` for manifests; ``problems`` are documents that couldn't be read."""
+    """A fleet to judge.
+
+    Attributes:
+        cluster: the cluster's name, ``""`` for manifests.
+        fleet: its objects.
+        problems: documents that couldn't be read.
+        stored: the cluster in the database when its rows were made by the same rules, else None.
+    """
 
     cluster: str
     fleet: Fleet
     problems: tuple[SourceProblem, ...] = ()
+    stored: Cluster | None = None
+    _manifests: Mapping[ObjectRef, Mapping[str, Any]] = field(default_factory=dict)
+
+    def manifests(self, refs: Iterable[ObjectRef]) -> dict[ObjectRef, Mapping[str, Any]]:
+        """The manifests of these objects, secrets replaced, without those that aren't there."""
+        if not self.cluster:
+            return {ref: self._manifests[ref] for ref in refs if ref in self._manifests}
+        return {ref: row.manifest for ref, row in objects_of(cluster_named(self.cluster), refs).items()}
 
 
 def add_source_arguments(parser: CommandParser) -> None:
@@ -70,10 +89,19 @@ def open_sources(paths: Sequence[str] | None, cluster: str | None, ome_version: 
     if paths:
         return [_from_files(paths, ome_version)]
     with database_in_words():
-        clusters = [cluster_named(cluster)] if cluster is not None else list(Cluster.objects.all())
-        if not clusters:
-            raise CommandError("the database has no cluster yet: run sync or demo first, or give manifests with -f")
-        return [Source(each.name, _fleet(each, ome_version)) for each in clusters]
+        return [_from_database(each, ome_version) for each in chosen_clusters(cluster)]
+
+
+def chosen_clusters(name: str | None) -> list[Cluster]:
+    """The cluster of that name, or every cluster of the database.
+
+    Raises:
+        CommandError: it isn't there, or there is none at all.
+    """
+    clusters = [cluster_named(name)] if name is not None else list(Cluster.objects.all())
+    if not clusters:
+        raise CommandError("the database has no cluster yet: run sync or demo first, or give manifests with -f")
+    return clusters
 
 
 def cluster_named(name: str) -> Cluster:
@@ -110,11 +138,11 @@ def standard_input() -> IO[bytes] | None:
     return None if sys.stdin is None else sys.stdin.buffer
 
 
-def _fleet(cluster: Cluster, ome_version: str | None) -> Fleet:
+def _from_database(cluster: Cluster, ome_version: str | None) -> Source:
     if ome_version is None or ome_version == cluster.ome_version:
-        return fleet_of(cluster)
+        return Source(cluster.name, fleet_of(cluster), stored=cluster)
     cluster.ome_version = ome_version
-    return load_fleet(cluster)
+    return Source(cluster.name, load_fleet(cluster))
 
 
 def _from_files(paths: Sequence[str], ome_version: str | None) -> Source:
@@ -128,8 +156,9 @@ def _from_files(paths: Sequence[str], ome_version: str | None) -> Source:
         if problem.path in named and not any(each.path == problem.path for each in documents.objects):
             raise CommandError(str(problem))
     semantics = semantics_of(ome_version or "1.3")
-    manifests = (redact(each.manifest) for each in documents.objects)
-    return Source("", read_fleet(manifests, semantics), documents.problems)
+    manifests = [redact(each.manifest) for each in documents.objects]
+    by_ref = {ref_of(manifest): manifest for manifest in manifests}
+    return Source("", read_fleet(manifests, semantics), documents.problems, None, by_ref)
 
 
 def near(name: str, known: Sequence[str]) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from selection.faces.cli.output import as_json, as_yaml, cell, table
-from selection.faces.cli.sources import Source, add_source_arguments, near, open_sources, service_name
+from selection.faces.cli.sources import Source, add_source_arguments, open_sources, service_name
+from selection.faces.cli.subjects import explained
 from selection.rules.candidates import Candidate
-from selection.rules.explain import explain_model, explain_service
 from selection.rules.explanation import Explanation
 from selection.rules.objects import ObjectRef, Problem
 
@@ -38,7 +37,7 @@ class Command(BaseCommand):
         if options["paths"] and options["cluster"]:
             raise CommandError("-f judges manifests alone: leave out --cluster", returncode=2)
         sources = open_sources(options["paths"], options["cluster"], options["ome_version"])
-        source, explanation = _explained(sources, options["isvc"], options["model"], options["namespace"])
+        source, explanation = explained(sources, options["isvc"], options["model"], options["namespace"])
         if options["output"] in {"json", "yaml"}:
             value = explanation.to_dict()
             value["problems"] = [problem.to_dict() for problem in _problems(source, explanation)]
@@ -48,42 +47,6 @@ class Command(BaseCommand):
         rows = [_row(candidate, wide=wide) for candidate in explanation.candidates]
         self.stdout.write(table(WIDE if wide else HEADERS, rows))
         self.stdout.write("\n" + "\n".join(_summary(source, explanation)))
-
-
-def _explained(
-    sources: list[Source], isvc: tuple[str, str] | None, model: str | None, namespace: str
-) -> tuple[Source, Explanation]:
-    found: list[tuple[Source, Explanation]] = []
-    for source in sources:
-        try:
-            if isvc is not None:
-                found.append((source, explain_service(source.fleet, *isvc)))
-            else:
-                found.append((source, explain_model(source.fleet, namespace, model or "")))
-        except LookupError as error:
-            missing = str(error)
-    if not found:
-        hint = _near_services(sources, *isvc) if isvc else near(model or "", _models(sources))
-        raise CommandError(missing + hint)
-    if len(found) > 1:
-        names = ", ".join(source.cluster for source, _ in found)
-        raise CommandError(f"it is in several clusters ({names}): say which with --cluster")
-    return found[0]
-
-
-def _models(sources: list[Source]) -> list[str]:
-    return sorted({name for source in sources for _, name in source.fleet.models})
-
-
-def _near_services(sources: list[Source], namespace: str, name: str) -> str:
-    """A hint: the same name in other namespaces, else names that look alike in this one, else anywhere."""
-    known = sorted({key for source in sources for key in source.fleet.services})
-    same = [f"{scope}/{each}" for scope, each in known if each == name]
-    if same:
-        return f"; did you mean {', '.join(same[:3])}?"
-    asked = f"{namespace}/{name}"
-    here = get_close_matches(name, [each for scope, each in known if scope == namespace], n=3, cutoff=0.5)
-    return near(asked, [f"{namespace}/{each}" for each in here] or ["/".join(key) for key in known])
 
 
 def _problems(source: Source, explanation: Explanation) -> list[Problem]:
