@@ -14,6 +14,7 @@ from selection.rules.explanation import ComponentModes, Explanation
 from selection.rules.modes import MODE_ANNOTATION, Declared
 from selection.rules.objects import Service, Workload
 from selection.rules.scoring import EntryScore
+from selection.rules.semantics import semantics_of
 
 __all__ = [
     "CHECK_ORDER",
@@ -151,13 +152,19 @@ _RULES = ("ServiceAnnotation", "ComponentAnnotation", "ServiceSpec", "LeaderWork
 
 
 def ladder(explanation: Explanation, component: str) -> list[Rung]:
-    """The rules for a component's running mode in order, with what each found and the one that decided."""
+    """The rules for a component's running mode in order, with what each found and the one that decided.
+
+    Rules that this release of OME doesn't have for the component are left out.
+    """
     modes, service = explanation.modes[component], explanation.service
     if service is None or modes.running.source not in _RULES:
         return [Rung(modes.running.source, (), "decides")]
+    semantics = semantics_of(explanation.ome_version)
+    unknown = set() if semantics.reads_service_mode else {"ServiceSpec"}
+    unknown |= set() if component in semantics.annotated else {"ComponentAnnotation"}
     rungs, decided = [], False
     for rule in _RULES:
-        if rule == "ServiceSpec" and explanation.ome_version == "1.2":
+        if rule in unknown:
             continue
         here = rule == modes.running.source
         rungs.append(Rung(rule, tuple(_says(explanation, service, component, rule)), _state(here, decided)))

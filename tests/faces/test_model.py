@@ -165,3 +165,7 @@ def test_the_number_of_queries_is_the_same_for_many_runtimes(
 
 def test_it_requires_signing_in_on_a_server(client: Client, fleet: Cluster, server_mode: Settings) -> None:
     assert client.get("/models/lab/-/llama-7b/").status_code == 302
+
+
+def test_it_says_whose_rules_judged(client: Client, fleet: Cluster) -> None:
+    assert "Judged by OME v1.3 set by hand" in words(page(client, "llama-7b"))

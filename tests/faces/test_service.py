@@ -341,6 +341,17 @@ def test_it_says_what_it_was_computed_from_and_when(client: Client) -> None:
     assert "This answer sincejust now" in page
 
 
+def test_version_1_2_reads_no_annotation_of_a_decoder_or_router(client: Client) -> None:
+    pair = a_service(decoder=moded("MultiNode"), router=moded("MultiNode"))
+    store(a_model(), a_runtime(), pair, version="1.2")
+
+    page = client.get(URL).content.decode()
+
+    assert "annotation, the service" in page.partition('id="engine"')[2].partition("</article>")[0]
+    for part in ("decoder", "router"):
+        assert "annotation, the service" not in page.partition(f'id="{part}"')[2].partition("</article>")[0]
+
+
 def test_version_1_2_has_the_mode_checks_and_no_mode_of_the_whole_service(client: Client) -> None:
     store(a_model(), a_runtime(), CHAT, version="1.2")
 
