@@ -70,7 +70,8 @@ def open_cluster(
         cluster.ome_version_source = Cluster.VersionSource.DEFAULT
     elif ome_version is not None:
         cluster.ome_version, cluster.ome_version_source = ome_version, Cluster.VersionSource.SET
-    cluster.save()
+    # Only these: another process may count the generation up at this very moment.
+    cluster.save(update_fields=["source", "ome_namespace", "ome_version", "ome_version_source"])
     return cluster
 
 

@@ -52,5 +52,6 @@ def update_version(cluster: Cluster) -> None:
     source = Cluster.VersionSource.DETECTED if detected else Cluster.VersionSource.DEFAULT
     version = detected or V1_3.version
     if (cluster.ome_version, cluster.ome_version_source) != (version, source):
-        cluster.ome_version, cluster.ome_version_source = version, source
-        cluster.save(update_fields=["ome_version", "ome_version_source"])
+        unset = Cluster.objects.filter(pk=cluster.pk).exclude(ome_version_source=Cluster.VersionSource.SET)
+        unset.update(ome_version=version, ome_version_source=source)
+        cluster.refresh_from_db(fields=["ome_version", "ome_version_source"])

@@ -367,6 +367,22 @@ def test_what_is_not_given_is_kept() -> None:
     assert (cluster.source, cluster.ome_namespace, cluster.ome_version) == ("a kubeconfig", "ome-system", "1.2")
 
 
+def test_opening_a_cluster_does_not_turn_back_what_another_process_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    sync("east", *FLEET)
+    real = QuerySet.get_or_create
+
+    def counted(rows: Any, **options: Any) -> Any:
+        found = real(rows, **options)
+        rows.update(generation=99, evaluated_generation=98, sync_error="x")
+        return found
+
+    monkeypatch.setattr(QuerySet, "get_or_create", counted)
+    cluster = open_cluster("east", source="elsewhere", ome_version="1.2")
+    cluster.refresh_from_db()
+    assert (cluster.generation, cluster.evaluated_generation, cluster.sync_error) == (99, 98, "x")
+    assert (cluster.source, cluster.ome_version) == ("elsewhere", "1.2")
+
+
 def test_long_words_about_a_cluster_are_cut() -> None:
     cluster = open_cluster("east", source="s" * 900)
     cluster.refresh_from_db()

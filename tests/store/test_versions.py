@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from selection.store.models import Cluster
-from selection.store.versions import detect_version
+from selection.store.versions import detect_version, update_version
 
 from .builders import manager, model, sync
 
@@ -98,6 +98,16 @@ def test_what_a_person_sets_wins_until_it_is_set_to_auto() -> None:
     assert version(sync("east", old, ome_version="auto")[0]) == ("1.2", "detected")
     assert version(sync("east", model(), ome_version="1.2")[0]) == ("1.2", "set")
     assert version(sync("east", model(), ome_version="auto")[0]) == ("1.3", "default")
+
+
+@pytest.mark.django_db
+def test_what_a_person_sets_while_a_sync_runs_wins() -> None:
+    cluster, _ = sync("east", manager("ome-manager:v1.2.2"))
+    stale = Cluster.objects.get(pk=cluster.pk)
+    stale.ome_version_source = "default"
+    Cluster.objects.update(ome_version="1.3", ome_version_source="set")
+    update_version(stale)
+    assert version(stale) == version(Cluster.objects.get(pk=cluster.pk)) == ("1.3", "set")
 
 
 @pytest.mark.django_db
