@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from selection.store import fleets
+from selection.store import evaluate, fleets
 
 
 @pytest.fixture(autouse=True)
 def _no_fleet_is_remembered() -> Iterator[None]:
     """Forget the fleets of earlier tests: primary keys and generations begin anew in each."""
     fleets._loaded.clear()
+    evaluate._seen.clear()
     yield
     fleets._loaded.clear()
+    evaluate._seen.clear()

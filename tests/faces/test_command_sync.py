@@ -8,6 +8,7 @@ import os
 import pty
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -235,6 +236,19 @@ def test_when_nothing_could_be_read_one_line_says_why(answers: tuple[Path, list[
         replace(listings, kind, "failed", "connection refused")
     assert ended(path) == ("", "", "east: connection refused; what was stored before stays")
     assert len(names("east")) == 5
+
+
+def test_a_cluster_that_is_forgotten_meanwhile_is_said(
+    answers: tuple[Path, list[KindListing]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(connection: Any, ome_namespace: str) -> Iterator[KindListing]:
+        yield from listed(FLEET)[:3]
+        Cluster.objects.all().delete()
+        yield from listed(FLEET)[3:]
+
+    monkeypatch.setattr(module, "read_cluster", read)
+    assert ended(answers[0]) == ("", "", "east: it was forgotten while it was read")
+    assert not StoredObject.objects.exists()
 
 
 def test_ome_is_looked_for_where_it_is_said_to_be(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -15,13 +13,6 @@ from selection.store.models import Cluster, StoredObject
 from .builders import model, runtime, service, sync
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def _forgotten() -> Iterator[None]:
-    fleets._loaded.clear()
-    yield
-    fleets._loaded.clear()
 
 
 FLEET = [model(), runtime("vllm"), service("chat"), service("search")]

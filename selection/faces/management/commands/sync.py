@@ -103,6 +103,8 @@ class Command(BaseCommand):
                 report = sync_cluster(cluster, listed, step)
             except ClusterError as error:
                 raise CommandError(f"{cluster.name}: {error}") from None
+            except Cluster.DoesNotExist:
+                raise CommandError(f"{cluster.name}: it was forgotten while it was read") from None
         self._tell(cluster, report)
 
     def _tell(self, cluster: Cluster, report: SyncReport) -> None:
