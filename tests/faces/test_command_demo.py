@@ -135,7 +135,7 @@ def test_running_it_again_changes_nothing() -> None:
     clusters = list(Cluster.objects.all())
     before = [rows(cluster) for cluster in clusters]
     generations = [cluster.generation for cluster in clusters]
-    assert run("demo") == "eu-prod: 148 objects, 47 services judged\nus-lab: 30 objects, 8 services judged\n"
+    assert run("demo") == "eu-prod: 151 objects, 47 services judged\nus-lab: 31 objects, 8 services judged\n"
     assert [rows(cluster) for cluster in clusters] == before
     assert [cluster.generation for cluster in Cluster.objects.all()] == generations
     assert run("rebuild") == "eu-prod: 47 services judged, 0 rows changed\nus-lab: 8 services judged, 0 rows changed\n"

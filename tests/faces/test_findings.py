@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.http import StreamingHttpResponse
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
@@ -125,6 +127,12 @@ def test_the_sentences_have_no_code_that_the_rules_do_not_know() -> None:
     folder = Path(__file__).resolve().parents[2] / "templates" / "sentences" / "finding"
 
     assert {path.name.partition(".")[0] for path in folder.iterdir()} == set(SEVERITIES)
+
+
+def test_the_demo_fleet_has_an_example_of_each() -> None:
+    call_command("demo", verbosity=0, stdout=io.StringIO())
+
+    assert set(FindingRow.objects.values_list("code", flat=True)) == set(SEVERITIES)
 
 
 def test_errors_come_first(client: Client) -> None:
