@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -16,6 +17,8 @@ def main() -> None:
         from django.core.management import execute_from_command_line
     except ImportError:
         sys.exit("Django is not installed in this Python. Run `make run`, or use .venv/bin/python.")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that can't show a letter gets its number
     try:
         execute_from_command_line(sys.argv)
         if sys.stdout is not None:

@@ -452,3 +452,17 @@ def test_a_standard_input_that_is_closed_is_said_in_one_line(file: Path) -> None
     done = manage("explain", "-f", "-", "--isvc", "ml/chat", close=0)
     assert (done.code, done.err) == (1, "CommandError: - was given, but there is no standard input to read\n")
     assert manage("explain", "-f", file, "--isvc", "ml/chat", close=0).code == 0
+
+
+def test_a_terminal_that_cannot_show_a_letter_gets_its_number() -> None:
+    done = manage(
+        "explain",
+        "-f",
+        "-",
+        "--isvc",
+        "ml/chat",
+        stdin=as_yaml(service("chat", model={"name": "über"})),
+        env={"PYTHONIOENCODING": "ascii"},
+    )
+    assert done.code == 0
+    assert "\\xfcber" in done.out
