@@ -135,10 +135,15 @@ def test_running_it_again_changes_nothing() -> None:
     clusters = list(Cluster.objects.all())
     before = [rows(cluster) for cluster in clusters]
     generations = [cluster.generation for cluster in clusters]
-    assert run("demo") == "eu-prod: 151 objects, 47 services judged\nus-lab: 31 objects, 8 services judged\n"
+    counts = [(each.name, each.objects_read.count(), each.services.count()) for each in clusters]
+    assert run("demo").splitlines() == [
+        f"{name}: {objects} objects, {services} services judged" for name, objects, services in counts
+    ]
     assert [rows(cluster) for cluster in clusters] == before
     assert [cluster.generation for cluster in Cluster.objects.all()] == generations
-    assert run("rebuild") == "eu-prod: 47 services judged, 0 rows changed\nus-lab: 8 services judged, 0 rows changed\n"
+    assert run("rebuild").splitlines() == [
+        f"{name}: {services} services judged, 0 rows changed" for name, _, services in counts
+    ]
     assert [rows(cluster) for cluster in clusters] == before
 
 
