@@ -16,10 +16,10 @@ from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from selection.faces import words
 from selection.rules.conflicts import CODES
 from selection.rules.explanation import OUTCOMES
-from selection.rules.findings import SEVERITIES
 from selection.rules.migration import STATES
 from selection.rules.modes import COMPONENTS
 from selection.rules.semantics import VERSIONS
+from selection.store.findings import CODES as CODES_FOUND
 from selection.store.models import (
     Cluster,
     ComponentResult,
@@ -277,7 +277,7 @@ class FindingFilter(django_filters.FilterSet):
 
     q = Words("namespace", "name", "path")
     severity = Choice("Severity", _labelled("severity", words.SEVERITIES), field="severity")
-    code = Choice("Finding", _labelled("finding", SEVERITIES), field="code")
+    code = Choice("Finding", _labelled("finding", CODES_FOUND), field="code")
     cluster = Value("cluster__name", "Cluster", source=(Cluster, "name"))
     kind = Value("kind", "Kind")
     namespace = Value("namespace", "Namespace")

@@ -10,10 +10,13 @@ from selection.rules.objects import ObjectRef
 from .models import Cluster, FindingRow
 from .overview import rows_of
 
-__all__ = ["ORDER", "code_counts", "finding_rows", "findings_about", "severity_counts"]
+__all__ = ["CODES", "ORDER", "code_counts", "finding_rows", "findings_about", "severity_counts"]
 
-ORDER = tuple(dict.fromkeys(SEVERITIES.values()))
+ORDER = ("error", "warning", "info")
 """The severities, the one that matters most first."""
+
+CODES = tuple(sorted(SEVERITIES, key=lambda code: ORDER.index(SEVERITIES[code])))
+"""The codes, those of errors first."""
 
 
 def finding_rows() -> QuerySet[FindingRow]:
@@ -39,7 +42,7 @@ def severity_counts(cluster: Cluster | None = None) -> dict[str, int]:
 
 def code_counts(rows: QuerySet[FindingRow]) -> dict[str, int]:
     """How many of these findings have each code; the codes that matter most first."""
-    return _counted(rows, "code", tuple(SEVERITIES))
+    return _counted(rows, "code", CODES)
 
 
 def _counted(rows: QuerySet[FindingRow], field: str, order: tuple[str, ...]) -> dict[str, int]:
