@@ -94,7 +94,7 @@ def template_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnD
         file = tmp_path_factory.mktemp("template") / "template.sqlite3"
         yield _migrated(OwnDatabase(f"sqlite:///{file}", file))
         return
-    with _on_postgresql(f"ome_template_{os.getpid()}") as database:
+    with _on_postgresql(f"ome_template_{os.getpid()}_{next(_numbers)}") as database:
         yield _migrated(database)
 
 
