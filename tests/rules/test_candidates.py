@@ -10,6 +10,7 @@ from hypothesis import given
 
 from selection.rules.index import RuntimeIndex, key_of, serves
 from selection.rules.parsing import parse_model, parse_runtime
+from selection.rules.selection import Failure
 
 from .fleets import model_manifests, runtime_manifests
 from .manifests import Manifest, a_model, a_runtime, a_service, an_entry, candidates_of, explained
@@ -54,6 +55,38 @@ def test_a_candidate_that_is_only_skipped_keeps_its_score() -> None:
     assert (told["compatible"], told["code"], told["rank"]) == (False, "auto-select", None)
     assert (told["priority"], told["weight"], told["score"]) == (None, None, 1)
     assert printed(a_runtime("fast", None, an_entry(priority=0)))["score"] == 0
+
+
+OPEN_ELSEWHERE = an_entry(modelFormat={"name": "onnx"})
+
+GATES: list[tuple[Manifest, list[str]]] = [
+    # without any autoSelect the matching entry's own isn't said once more
+    (a_runtime("fast", None, an_entry(autoSelect=False)), ["auto-select"]),
+    (a_runtime("fast", None, an_entry(autoSelect=None, priority=0)), ["auto-select"]),
+    # with one on another entry it is, whatever else fails
+    (a_runtime("fast", None, an_entry(autoSelect=False), OPEN_ELSEWHERE), ["entry-not-auto-select"]),
+    (
+        a_runtime("fast", None, an_entry(autoSelect=False), OPEN_ELSEWHERE, disabled=True),
+        ["disabled", "entry-not-auto-select"],
+    ),
+    # a runtime that serves nothing has no score to speak of
+    (a_runtime("fast", None, OPEN_ELSEWHERE), ["model-format"]),
+    (a_runtime("fast", None, an_entry(priority=0), disabled=True), ["disabled", "score"]),
+]
+
+
+@pytest.mark.parametrize(("runtime", "codes"), GATES)
+def test_the_gates_of_automatic_selection_are_told_once(runtime: Manifest, codes: list[str]) -> None:
+    candidate = candidates_of(explained(a_model(), runtime, a_service()))["/fast"]
+    assert [failure.code for failure in candidate.verdict.failures] == codes
+
+
+def test_failures_are_the_same_when_code_and_reason_are() -> None:
+    disabled = Failure("disabled", "runtime is disabled")
+    assert disabled == Failure("disabled", "runtime is disabled")
+    assert disabled != Failure("score", "runtime is disabled")
+    assert disabled != Failure("disabled", "auto-select score is 0")
+    assert disabled != "runtime is disabled"
 
 
 @pytest.mark.parametrize("size", ["inf", "nan", "1e300T"])
