@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -102,13 +103,21 @@ def closest(candidates: Iterable[Candidate], limit: int = 4) -> list[Exclusion]:
     return (matching or ranked)[:limit]
 
 
+_NEXT = re.compile(r", (?![^(]*\))")
+_NO_ENTRIES = 1000
+"""More than any entry differs in: without one nothing is nearly right."""
+
+
 def _differences(each: Exclusion) -> int:
     """In how many ways its best entry differs from the model, as OME's reason tells; 0 when an entry matches."""
     reason = next((failure.reason for failure in each.failures if failure.code == FORMAT), None)
     if reason is None:
         return 0
+    if not each.runtime.entries:
+        return _NO_ENTRIES
     _, _, entries = reason.partition("not in supported formats: ")
-    return min(len(entry.split(", ")) for entry in entries.split("; "))
+    # "(model=a, runtime=b)" is one difference; a comma outside of it begins the next.
+    return min(len(_NEXT.split(entry)) for entry in entries.split("; "))
 
 
 def _exclusions(candidates: Iterable[Candidate]) -> list[Exclusion]:

@@ -15,6 +15,7 @@ from .versions import accepts
 __all__ = [
     "SHARDED_DIFFERENCE",
     "entry_difference",
+    "entry_differences",
     "entry_matches",
     "matching_entry",
     "model_label",
@@ -49,6 +50,11 @@ def entry_difference(model: Model, entry: Entry) -> str:
     return ", ".join(_differences(model, entry)) or "unknown mismatch"
 
 
+def entry_differences(model: Model, entry: Entry) -> tuple[str, ...]:
+    """The differences of one entry, each in OME's words; none also for an entry without ``modelFormat``."""
+    return tuple(_differences(model, entry))
+
+
 def unsupported_text(model: Model, entries: tuple[Entry, ...]) -> str:
     """The reason of a runtime none of whose entries match."""
     details = "; ".join(entry_difference(model, entry) for entry in entries) or "no supported formats defined"
@@ -71,11 +77,15 @@ def model_label(model: Model) -> str:
 def _differences(model: Model, entry: Entry) -> Iterator[str]:
     if model.distribution == SHARDED:
         yield SHARDED_DIFFERENCE
-    pipeline = pipeline_difference(model.pipeline, entry.pipeline)
-    if pipeline is not None:
-        yield pipeline
-    yield from _plain("architecture", model.architecture, entry.architecture)
-    yield from _plain("quantization", model.quantization, entry.quantization)
+    if entry.pipeline is not None:
+        pipeline = pipeline_difference(model.pipeline, entry.pipeline)
+        if pipeline is not None:
+            yield pipeline
+    # Equal is what is met most often: it is told before anything is called.
+    if model.architecture != entry.architecture:
+        yield _plain("architecture", model.architecture, entry.architecture)
+    if model.quantization != entry.quantization:
+        yield _plain("quantization", model.quantization, entry.quantization)
     if entry.format is not None:
         yield from _named("format", model.format, entry.format)
     if model.framework is not None and entry.framework is not None:
@@ -86,15 +96,13 @@ def _differences(model: Model, entry: Entry) -> Iterator[str]:
         yield f"model has framework {model.framework.name} but runtime has no framework requirement"
 
 
-def _plain(what: str, model: str | None, entry: str | None) -> Iterator[str]:
-    if model == entry:
-        return
+def _plain(what: str, model: str | None, entry: str | None) -> str:
+    """The words for two values that differ."""
     if model is None:
-        yield f"model has no {what} but runtime requires {entry}"
-    elif entry is None:
-        yield f"model has {what} {model} but runtime has no {what} requirement"
-    else:
-        yield f"{what} mismatch (model={model}, runtime={entry})"
+        return f"model has no {what} but runtime requires {entry}"
+    if entry is None:
+        return f"model has {what} {model} but runtime has no {what} requirement"
+    return f"{what} mismatch (model={model}, runtime={entry})"
 
 
 def _named(what: str, model: Format, entry: Format) -> Iterator[str]:

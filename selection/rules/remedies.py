@@ -7,12 +7,12 @@ accept is told, with whether the candidate would then be selected. Follows OME: 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .accelerators import ACCELERATOR_ANNOTATION
 from .fleet import Fleet
-from .formats import SHARDED, entry_difference, matching_entry
+from .formats import SHARDED, entry_differences, entry_matches, matching_entry
 from .modes import MODE_ANNOTATION, requested_mode, runtime_mode
 from .objects import Entry, Format, Model, ObjectRef, Runtime, Service
 from .parsing import parse_model, parse_runtime, parse_service, ref_of
@@ -20,6 +20,7 @@ from .patches import Operation, applied, removing, setting
 from .reading import Unreadable
 from .selection import Question, Verdict, judge, question_of, rank
 from .sizes import parse_size
+from .versions import accepts
 
 __all__ = ["Case", "Remedy", "remedies", "would_win"]
 
@@ -151,27 +152,35 @@ def _runtime_steps(question: Question, manifest: Manifest, code: str) -> Steps:
 
 
 def _entry_steps(manifest: Manifest, model: Model, runtime: Runtime) -> Steps:
-    """Make the entry that differs least match the model; without entries, add one."""
-    if not runtime.entries:
-        yield setting(manifest, ("spec", "supportedModelFormats", "-"), _entry_of(model))
-        return
-    index = _closest(model, runtime.entries)
-    entry, path = runtime.entries[index], ("spec", "supportedModelFormats", index)
-    if entry.pipeline is not None:
-        yield removing(manifest, (*path, "diffusionPipeline"))
-    yield from _plain_steps(manifest, (*path, "modelArchitecture"), entry.architecture, model.architecture)
-    yield from _plain_steps(manifest, (*path, "quantization"), entry.quantization, model.quantization)
-    yield from _format_steps(manifest, (*path, "modelFormat"), entry.format, model.format)
-    yield from _format_steps(manifest, (*path, "modelFramework"), entry.framework, model.framework)
+    """Widen an entry that only a version keeps from matching, else add one for the model.
+
+    An entry that is made to match one model may stop matching others; one that is added takes nothing away.
+    """
+    for index, entry in enumerate(runtime.entries):
+        steps = list(_widening_steps(manifest, model, entry, ("spec", "supportedModelFormats", index)))
+        if steps:
+            yield from steps
+            return
+    yield setting(manifest, ("spec", "supportedModelFormats", "-"), _entry_of(model))
 
 
-def _closest(model: Model, entries: tuple[Entry, ...]) -> int:
-    """The entry with the fewest differences, the first of those."""
-
-    def differences(index: int) -> tuple[bool, int]:
-        return entries[index].format is None, entry_difference(model, entries[index]).count(", ")
-
-    return min(range(len(entries)), key=differences)
+def _widening_steps(manifest: Manifest, model: Model, entry: Entry, path: tuple[str | int, ...]) -> Steps:
+    """Raise an entry's upper limit to the model's version, when that alone makes it match."""
+    steps: list[Operation] = []
+    wider = entry
+    for name, has, wants in (("format", entry.format, model.format), ("framework", entry.framework, model.framework)):
+        if has is None or wants is None or has.version is None or wants.version is None or _accepts(has, wants):
+            continue
+        if has.operator not in {"GreaterThan", "GreaterThanOrEqual"}:
+            return
+        field = (*path, f"model{name.capitalize()}")
+        steps.append(setting(manifest, (*field, "version"), wants.version))
+        if has.operator == "GreaterThan":
+            steps.append(setting(manifest, (*field, "operator"), "GreaterThanOrEqual"))
+        raised = replace(has, version=wants.version, operator="GreaterThanOrEqual")
+        wider = replace(wider, format=raised) if name == "format" else replace(wider, framework=raised)
+    if entry_matches(model, wider):
+        yield from steps
 
 
 def _entry_of(model: Model) -> dict[str, Any]:
@@ -196,6 +205,7 @@ def _plain_steps(manifest: Manifest, path: tuple[str | int, ...], has: str | Non
 
 
 def _format_steps(manifest: Manifest, path: tuple[str | int, ...], has: Format | None, wants: Format | None) -> Steps:
+    """Describe a model's format or framework as an entry does; a version that the entry accepts stays."""
     if wants is None or has is None:
         if wants is not None:
             yield setting(manifest, path, _described(wants))
@@ -203,9 +213,13 @@ def _format_steps(manifest: Manifest, path: tuple[str | int, ...], has: Format |
             yield removing(manifest, path)
         return
     yield from _plain_steps(manifest, (*path, "name"), has.name, wants.name)
-    yield from _plain_steps(manifest, (*path, "version"), has.version, wants.version)
-    if has.operator == "GreaterThan" and has.version is not None and wants.version is not None:
-        yield setting(manifest, (*path, "operator"), "GreaterThanOrEqual")
+    fits = has.name == wants.name and has.version is not None and wants.version is not None and _accepts(wants, has)
+    if not fits:
+        yield from _plain_steps(manifest, (*path, "version"), has.version, wants.version)
+
+
+def _accepts(entry: Format, model: Format) -> bool:
+    return accepts(entry.version or "", entry.operator, model.version or "")
 
 
 def _range_steps(manifest: Manifest, model: Model, runtime: Runtime) -> Steps:
@@ -272,7 +286,7 @@ def _by_model(case: Case) -> Remedy | None:
     codes = {failure.code for failure in judge(case.question(), runtime).failures}
     if codes != {"model-format"} or not runtime.entries:
         return None
-    entry = runtime.entries[_closest(model, runtime.entries)]
+    entry = min(runtime.entries, key=lambda each: (each.format is None, len(entry_differences(model, each))))
     if entry.format is None or entry.pipeline is not None:
         return None
     path = ("spec",)
@@ -282,7 +296,7 @@ def _by_model(case: Case) -> Remedy | None:
         *_format_steps(case.model, (*path, "modelFormat"), model.format, entry.format),
         *_format_steps(case.model, (*path, "modelFramework"), model.framework, entry.framework),
     ]
-    patch = tuple(step for step in steps if step is not None and step.path[-1] != "operator")
+    patch = tuple(step for step in steps if step is not None)
     try:
         question = case.question(model=applied(case.model, patch))
     except (LookupError, Unreadable):

@@ -44,7 +44,11 @@ def ways_to_win(case: Case) -> tuple[Remedy, ...]:
 
 
 def _tied(verdict: Verdict, winner: Verdict) -> bool:
-    return _score(verdict) == _score(winner) and verdict.distance == winner.distance
+    if _score(verdict) != _score(winner):
+        return False
+    if verdict.distance is None or winner.distance is None:
+        return True
+    return abs(verdict.distance - winner.distance) < 1
 
 
 def _score(verdict: Verdict) -> int:

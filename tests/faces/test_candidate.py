@@ -48,6 +48,9 @@ def patched(manifests: list[dict[str, Any]], command: list[str]) -> list[dict[st
             here = here[int(part)] if isinstance(here, list) else here[part]
         if operation["op"] == "remove":
             del here[last]
+        elif isinstance(here, list) and last == "-":
+            assert operation["op"] == "add"
+            here.append(operation["value"])
         elif isinstance(here, list):
             here[int(last) : int(last) + (operation["op"] == "replace")] = [operation["value"]]
         else:
@@ -74,7 +77,8 @@ FAILING: dict[str, tuple[list[dict[str, Any]], str]] = {
     ),
     "model-format": (
         [a_model(quantization="fp8"), a_runtime(), CHAT],
-        "Add spec.supportedModelFormats[0].quantization: fp8.",
+        "Add to spec.supportedModelFormats the entry "
+        "{modelFormat: {name: safetensors}, quantization: fp8, autoSelect: true}.",
     ),
     "model-size": (
         [a_model(modelParameterSize="70B"), a_runtime(modelSizeRange={"min": "1B", "max": "9B"}), CHAT],
@@ -155,18 +159,32 @@ def test_a_change_of_a_shared_runtime_says_whom_it_reaches(client: Client) -> No
 
 def test_a_change_that_takes_a_runtime_from_others_says_from_whom(client: Client) -> None:
     store(
-        a_model("other", modelArchitecture="A"),
-        a_model(modelArchitecture="B"),
-        a_runtime("fast", None, an_entry(modelArchitecture="A")),
-        CHAT,
-        a_service("loses", model={"name": "other"}),
-        a_service("keeps", model={"name": "other"}, runtime={"name": "fast"}),
+        a_model(),
+        MULTI,
+        a_service(engine=moded("OMENative")),
+        a_service("loses", engine=moded("MultiNode")),
+        a_service("keeps", engine=moded("MultiNode"), runtime={"name": "fast"}),
     )
 
     page = text_of(client.get(FAST))
 
-    assert "1 service that gets it today would lose it: team/loses. Add an entry with the new values" in page
+    assert "1 service that gets it today would lose it: team/loses. Make the change in a copy" in page
     assert "team/keeps" not in page
+
+
+def test_an_entry_that_is_added_takes_the_runtime_from_nobody(client: Client) -> None:
+    store(
+        a_model("other", modelArchitecture="A"),
+        a_model(modelArchitecture="B"),
+        a_runtime("fast", None, an_entry(modelArchitecture="A")),
+        CHAT,
+        a_service("keeps", model={"name": "other"}),
+    )
+
+    page = text_of(client.get(FAST))
+
+    assert "Add to spec.supportedModelFormats the entry" in page
+    assert "would lose it" not in page
 
 
 def test_a_change_of_the_model_warns_that_the_agent_writes_it(client: Client) -> None:
