@@ -24,4 +24,4 @@ def required_classes(service: Service) -> frozenset[str]:
 
 def supports_classes(runtime: Runtime, required: frozenset[str]) -> bool:
     """Whether the runtime lists every required class exactly, case included; none required passes."""
-    return required <= frozenset(runtime.accelerator_classes)
+    return not required or required <= frozenset(runtime.accelerator_classes)

@@ -52,7 +52,7 @@ LISTED = 20
 """How many runtimes a conflict names; the rest are counted."""
 
 _MODE_CODES = {"engine": ENGINE_MODE, "decoder": DECODER_MODE}
-_ONLY_GATES = frozenset({AUTO_SELECT, ENTRY_AUTO_SELECT, SCORE})
+_ONLY_MODES = frozenset({ENGINE_MODE, DECODER_MODE, AUTO_SELECT, ENTRY_AUTO_SELECT, SCORE})
 _EMPTY = RuntimeComponent()
 
 _PAIR_WRITTEN_BY_WEBHOOK = "PDDisaggregated"
@@ -96,10 +96,13 @@ class Scene:
     named: Named | None
     compared: bool
     workloads: Sequence[Workload]
+    _running: dict[str, Declared] = field(default_factory=dict, repr=False, compare=False)
 
     def running(self, component: str) -> Declared:
         """The mode that a component runs in."""
-        return running_mode(self.service, component, self.configs, self.semantics)
+        if component not in self._running:
+            self._running[component] = running_mode(self.service, component, self.configs, self.semantics)
+        return self._running[component]
 
 
 def component_conflicts(scene: Scene, component: str) -> tuple[Conflict, ...]:
@@ -143,8 +146,9 @@ def _rejected(scene: Scene, component: str) -> Found:
     kept = [
         verdict.runtime
         for verdict in scene.verdicts
-        if any(failure.code == code for failure in verdict.failures)
-        and {failure.code for failure in verdict.failures} <= {ENGINE_MODE, DECODER_MODE} | _ONLY_GATES
+        if verdict.failures
+        and code in (codes := {failure.code for failure in verdict.failures})
+        and codes <= _ONLY_MODES
     ]
     if not kept:
         return

@@ -87,7 +87,7 @@ def explain_service(fleet: Fleet, namespace: str, name: str, *, brief: bool = Fa
         score=_score(shown) if answer.outcome == "auto-selected" else None,
         modes=_modes(fleet, service, answer, rendered),
         admission=admit_service(fleet, service, answer.model, answer.named, *_automatic(answer, namespace)),
-        problems=answer.problems + _candidate_problems(fleet, namespace),
+        problems=answer.problems + fleet.unreadable_candidates(namespace),
         ome_version=version,
         service=service,
         model=answer.model,
@@ -110,7 +110,7 @@ def explain_model(fleet: Fleet, namespace: str, name: str) -> Explanation:
     if isinstance(found, Problem):
         return Explanation(found.object, "invalid", problems=(found,), ome_version=version)
     error = model_error(found)
-    problems = _candidate_problems(fleet, namespace)
+    problems = fleet.unreadable_candidates(namespace)
     if error is not None:
         return Explanation(found.ref, "invalid", message=error, problems=problems, ome_version=version, model=found)
     question = question_of(None, found, fleet.semantics)
@@ -128,15 +128,6 @@ def explain_model(fleet: Fleet, namespace: str, name: str) -> Explanation:
         problems=problems,
         ome_version=version,
         model=found,
-    )
-
-
-def _candidate_problems(fleet: Fleet, namespace: str) -> tuple[Problem, ...]:
-    """Runtimes that OME couldn't read either and that are candidates here."""
-    return tuple(
-        problem
-        for ref, problem in sorted(fleet.problems.items())
-        if ref.kind == "ClusterServingRuntime" or (ref.kind == "ServingRuntime" and ref.namespace == namespace)
     )
 
 

@@ -101,6 +101,7 @@ class Fleet:
     revisions: dict[str, dict[str, Mapping[str, Any]]] = field(default_factory=dict)
     problems: dict[ObjectRef, Problem] = field(default_factory=dict)
     _candidates: dict[str, tuple[Runtime, ...]] = field(default_factory=dict)
+    _unreadable: dict[str, tuple[Problem, ...]] = field(default_factory=dict)
     _briefs: dict[tuple[Question, str], Judged] = field(default_factory=dict)
     _fulls: dict[tuple[Question, str], Judged] = field(default_factory=dict)
     _indexes: dict[str, RuntimeIndex] = field(default_factory=dict)
@@ -116,6 +117,14 @@ class Fleet:
             found.sort(key=lambda runtime: (runtime.cluster_scoped, runtime.ref.name))
             self._candidates[namespace] = tuple(found)
         return self._candidates[namespace]
+
+    def unreadable_candidates(self, namespace: str) -> tuple[Problem, ...]:
+        """The runtimes that OME couldn't read either and that would be candidates here, by kind, namespace and name."""
+        if namespace not in self._unreadable:
+            scopes = {ObjectRef("ClusterServingRuntime", "", ""), ObjectRef("ServingRuntime", namespace, "")}
+            found = sorted(ref for ref in self.problems if ObjectRef(ref.kind, ref.namespace, "") in scopes)
+            self._unreadable[namespace] = tuple(self.problems[ref] for ref in found)
+        return self._unreadable[namespace]
 
     def judged(self, question: Question, namespace: str, *, brief: bool = False) -> Judged:
         """The answer to a question; services that share question and namespace share it.

@@ -108,8 +108,11 @@ def merged_annotation(declared: Component | None, config: RuntimeComponent | Non
 
 def merged_shape(declared: Component | None, config: RuntimeComponent | None) -> tuple[bool, bool]:
     """Whether the merged component has a ``leader`` and a ``worker``."""
-    sides: list[Component | RuntimeComponent] = [side for side in (declared, config) if side is not None]
-    return any(side.leader for side in sides), any(side.worker for side in sides)
+    if declared is None:
+        return (False, False) if config is None else (config.leader, config.worker)
+    if config is None:
+        return declared.leader, declared.worker
+    return declared.leader or config.leader, declared.worker or config.worker
 
 
 def running_mode(

@@ -12,7 +12,7 @@ from functools import cmp_to_key
 from .accelerators import UNSUPPORTED, required_classes, supports_classes
 from .formats import matching_entry, unsupported_text
 from .modes import mismatch_text, requested_mode, runtime_mode
-from .objects import Model, Runtime, Service
+from .objects import Entry, Model, Runtime, Service
 from .scoring import EntryScore, entry_weight, runtime_score
 from .semantics import Semantics
 from .sizes import distance, in_range, range_text
@@ -143,6 +143,10 @@ def model_error(model: Model) -> str | None:
 
 def compatibility_failures(question: Question, runtime: Runtime) -> Iterator[Failure]:
     """Checks 1 to 5 in OME's order, each as if the earlier ones had passed."""
+    return _compatibility_failures(question, runtime, matching_entry(question.model, runtime.entries))
+
+
+def _compatibility_failures(question: Question, runtime: Runtime, entry: Entry | None) -> Iterator[Failure]:
     if runtime.disabled:
         yield Failure(DISABLED, "runtime is disabled")
     if not supports_classes(runtime, question.classes):
@@ -150,20 +154,20 @@ def compatibility_failures(question: Question, runtime: Runtime) -> Iterator[Fai
     for component, code, requested in zip(
         ("engine", "decoder"), (ENGINE_MODE, DECODER_MODE), question.modes, strict=True
     ):
-        declared = runtime_mode(runtime, component, question.semantics)
+        declared = runtime_mode(runtime, component, question.semantics) if requested is not None else None
         if requested is not None and declared is not None and declared.mode != requested:
             yield Failure(code, mismatch_text(component, declared.mode, requested))
-    if matching_entry(question.model, runtime.entries) is None:
+    if entry is None:
         yield Failure(FORMAT, lambda: unsupported_text(question.model, runtime.entries))
     size, bounds = question.model.size, runtime.size_range
     if size is not None and bounds is not None and not in_range(size, bounds):
-        yield Failure(SIZE, f"model size {size} is outside supported range {range_text(bounds)}")
+        yield Failure(SIZE, lambda: f"model size {size} is outside supported range {range_text(bounds)}")
 
 
 def judge(question: Question, runtime: Runtime) -> Verdict:
     """Judge one candidate by every check of automatic selection."""
-    failures = list(compatibility_failures(question, runtime))
     entry = matching_entry(question.model, runtime.entries)
+    failures = list(_compatibility_failures(question, runtime, entry))
     score = runtime_score(question.model, runtime.entries)
     priority, weight = (None, None) if entry is None else entry_weight(entry)
     if not any(each.auto_select for each in runtime.entries):
@@ -186,7 +190,7 @@ def judge(question: Question, runtime: Runtime) -> Verdict:
     return Verdict(
         runtime,
         tuple(failures),
-        None if entry is None else runtime.entries.index(entry),
+        next((index for index, each in enumerate(runtime.entries) if each is entry), None),
         priority,
         weight,
         score,
