@@ -9,7 +9,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor
 
-pytestmark = pytest.mark.browser
+# The second mark has the test database made, also when nothing else runs that needs one.
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with JavaScript", "without JavaScript"])

@@ -8,7 +8,8 @@ from tests.browser.conftest import Visitor
 from tests.faces.clusters import store
 from tests.rules.manifests import a_model, a_runtime, a_service, an_entry, moded
 
-pytestmark = pytest.mark.browser
+# The second mark has the test database made, also when nothing else runs that needs one.
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 
 PAGES = (
     "/",
