@@ -57,6 +57,8 @@ def chromium() -> Iterator[Browser]:
 def demo(chromium: Browser, django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
     """The address of a server that shows the demo fleet, loaded once for a module: its pages only read."""
     with django_db_blocker.unblock():
+        named = str(connection.settings_dict["NAME"])
+        assert "memory" in named or named.startswith("test_"), "this would flush a real database"
         server = LiveServer("localhost")
         try:
             call_command("demo", verbosity=0)
