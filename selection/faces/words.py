@@ -114,6 +114,7 @@ SEVERITIES = {
 
 FINDINGS = {
     "empty-range": Word("Empty size range", title="The lower bound is above the upper one"),
+    "open-range": Word("Open size range", title="OME v1.2 needs both bounds"),
     "version-unparsable": Word("Unreadable version", title="OME can't read it, so it never matches"),
     "size-unparsable": Word("Unreadable size", title="OME can't read it and takes it for 0"),
     "entry-without-format": Word("Entry without a format", title="It matches no model"),

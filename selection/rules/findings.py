@@ -32,6 +32,7 @@ __all__ = [
 
 SEVERITIES = {
     "empty-range": "error",
+    "open-range": "error",
     "version-unparsable": "error",
     "size-unparsable": "error",
     "entry-without-format": "error",
@@ -89,6 +90,10 @@ def runtime_findings(fleet: Fleet, runtime: Runtime, described: Described | None
     """
     known = described or describe(fleet)
     yield from _range_findings(runtime)
+    bounds = runtime.size_range
+    if fleet.semantics.needs_both_bounds and bounds is not None and None in bounds:
+        # The selector reads both bounds of every range, and fails on one that isn't there.
+        yield Finding("open-range", runtime.ref, "spec.modelSizeRange", {"min": bounds[0], "max": bounds[1]})
     for index, entry in enumerate(runtime.entries):
         yield from _entry_findings(known, runtime, entry, f"spec.supportedModelFormats[{index}]")
     if fleet.semantics.inherits and parent_of(runtime) and any(entry.auto_select for entry in runtime.entries):

@@ -24,6 +24,7 @@ class Semantics:
         reads_runtime_kind: whether ``spec.runtime.kind`` decides where a named runtime is looked for.
         admits_named: whether the webhook looks at a runtime that a service names; both releases only advise against
             one that doesn't fit.
+        needs_both_bounds: whether selection breaks down over a ``modelSizeRange`` with only one bound.
     """
 
     version: str
@@ -34,6 +35,7 @@ class Semantics:
     inherits: bool
     reads_runtime_kind: bool
     admits_named: bool
+    needs_both_bounds: bool
 
 
 V1_3 = Semantics(
@@ -45,6 +47,7 @@ V1_3 = Semantics(
     inherits=True,
     reads_runtime_kind=True,
     admits_named=True,
+    needs_both_bounds=False,
 )
 
 V1_2 = Semantics(
@@ -56,6 +59,7 @@ V1_2 = Semantics(
     inherits=False,
     reads_runtime_kind=False,
     admits_named=False,
+    needs_both_bounds=True,
 )
 
 VERSIONS = {semantics.version: semantics for semantics in (V1_3, V1_2)}

@@ -223,6 +223,21 @@ def test_the_release_decides(file: Path) -> None:
     assert value["modes"]["engine"]["running"] == {"mode": "MultiNode", "source": "ComponentAnnotation"}
 
 
+def test_manifests_that_hold_the_manager_are_judged_by_its_release(file: Path, tmp_path: Path) -> None:
+    manager = tmp_path / "ome.yaml"
+    container = {"name": "manager", "image": "example.com/ome-manager:v1.2.2"}
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "ome-controller-manager", "namespace": "ome"},
+        "spec": {"template": {"spec": {"containers": [container]}}},
+    }
+    manager.write_text(json.dumps(deployment))
+    asked = ("explain", "-f", file, "-f", manager, "--isvc", "ml/fixed")
+    assert run_json(*asked)["ome_version"] == "1.2"
+    assert run_json(*asked, "--ome-version", "1.3")["ome_version"] == "1.3"
+
+
 @pytest.mark.parametrize("size", ["inf", "nan", "1e308T", "-7B", "", "x"])
 def test_sizes_that_are_no_numbers_still_make_json(tmp_path: Path, size: str) -> None:
     path = tmp_path / "x.yaml"

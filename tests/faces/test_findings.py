@@ -25,11 +25,16 @@ pytestmark = pytest.mark.django_db
 
 HOSTILE = "<script>alert(1)</script>"
 
+
 #: For each code objects that lead to it, and a part of its sentence.
 EXAMPLES: dict[str, tuple[list[dict[str, Any]], str]] = {
     "empty-range": (
         [a_runtime(modelSizeRange={"min": "9B", "max": "7B"})],
         "9B as the lower bound is more than 7B as the upper one",
+    ),
+    "open-range": (
+        [a_runtime(modelSizeRange={"min": "7B"})],
+        "Its size range has no upper bound. OME v1.2 needs both",
     ),
     "version-unparsable": (
         [a_model(modelFormat={"name": "safetensors", "version": "V1"})],
@@ -112,7 +117,7 @@ def test_every_code_and_severity_has_a_word() -> None:
 @pytest.mark.parametrize("code", SEVERITIES)
 def test_every_code_says_what_it_is_and_what_to_do(client: Client, code: str) -> None:
     manifests, sentence = EXAMPLES[code]
-    store(*manifests)
+    store(*manifests, version="1.2" if code == "open-range" else "1.3")
 
     response = client.get(f"/findings/?code={code}")
     what, following = re.findall(r'<p>([^\n]*)</p><p class="muted">(.*?)</p>', response.content.decode(), re.S)[0]

@@ -73,6 +73,18 @@ RUNTIMES: list[tuple[Manifest, Told]] = [
 ]
 
 
+@pytest.mark.parametrize("bounds", [{"min": "7B"}, {"max": "7B"}, {}])
+def test_an_open_range_is_found_on_v1_2_alone(bounds: dict[str, str]) -> None:
+    runtime = a_runtime(modelSizeRange=bounds)
+    old = read_fleet([runtime], V1_2)
+    findings = list(runtime_findings(old, old.runtimes[("", "fast")]))
+    assert told(findings) == [("open-range", "spec.modelSizeRange")]
+    assert findings[0].facts == {"min": bounds.get("min"), "max": bounds.get("max")}
+    assert of_runtime(runtime) == []
+    closed = read_fleet([a_runtime(modelSizeRange={"min": "7B", "max": "9B"})], V1_2)
+    assert list(runtime_findings(closed, closed.runtimes[("", "fast")])) == []
+
+
 @pytest.mark.parametrize(("runtime", "findings"), RUNTIMES)
 def test_a_runtime_is_found(runtime: Manifest, findings: Told) -> None:
     assert told(of_runtime(runtime)) == findings

@@ -16,14 +16,16 @@ from django.db import Error as DatabaseError
 
 from selection.cluster.errors import SourceError
 from selection.cluster.files import SourceProblem, read_paths
+from selection.cluster.kinds import OME_MANAGER
 from selection.rules.fleet import Fleet, read_fleet
 from selection.rules.objects import ObjectRef
 from selection.rules.parsing import ref_of
-from selection.rules.semantics import VERSIONS, semantics_of
+from selection.rules.semantics import V1_3, VERSIONS, semantics_of
 from selection.store.fleets import fleet_of, load_fleet
 from selection.store.lookup import objects_of
 from selection.store.models import Cluster
 from selection.store.redaction import redact
+from selection.store.versions import detect_version
 
 __all__ = [
     "Source",
@@ -155,10 +157,16 @@ def _from_files(paths: Sequence[str], ome_version: str | None) -> Source:
         # A folder may hold templates and notes; a file that someone names has to be readable.
         if problem.path in named and not any(each.path == problem.path for each in documents.objects):
             raise CommandError(str(problem))
-    semantics = semantics_of(ome_version or "1.3")
     manifests = [redact(each.manifest) for each in documents.objects]
+    semantics = semantics_of(ome_version or _version_in(manifests) or V1_3.version)
     by_ref = {ref_of(manifest): manifest for manifest in manifests}
     return Source("", read_fleet(manifests, semantics), documents.problems, None, by_ref)
+
+
+def _version_in(manifests: Sequence[Mapping[str, Any]]) -> str | None:
+    """The release of OME whose own Deployment is among the manifests."""
+    managers = (each for each in manifests if each["kind"] == "Deployment" and each["metadata"]["name"] == OME_MANAGER)
+    return next((version for each in managers if (version := detect_version(each)) is not None), None)
 
 
 def near(name: str, known: Sequence[str]) -> str:
