@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from .accelerators import required_classes
 from .fleet import Fleet, parent_of
 from .index import serves
 from .objects import Model, ObjectRef, Problem, Runtime, Service
@@ -34,12 +35,13 @@ class Reach:
 
 
 def reach(fleet: Fleet, ref: ObjectRef) -> Reach:
-    """What the object can touch as it stands in this fleet; nothing when it isn't there.
+    """What the object can touch as it stands in this fleet; nothing but itself when it isn't there.
 
-    A change of how many candidates there are touches nobody: an explanation counts them when someone looks.
+    A change of how many candidates there are, or of whether one that isn't used can be read, touches nobody: an
+    explanation counts and lists them when someone looks. Who uses a model or a runtime is counted, not touched.
     """
     if ref.kind == "InferenceService":
-        return _service_reach(fleet, ref)
+        return Reach({(ref.namespace, ref.name)})
     if ref.kind in _MODELS:
         return _model_reach(fleet, ref)
     if ref.kind in _RUNTIMES:
@@ -49,17 +51,13 @@ def reach(fleet: Fleet, ref: ObjectRef) -> Reach:
     if ref.kind == "ControllerRevision":
         following = {key for key, service in fleet.services.items() if ref.name in _revisions(service)}
         return Reach(services=following)
+    if ref.kind == "AcceleratorClass":
+        return Reach({key for key, service in fleet.services.items() if ref.name in required_classes(service)})
     return Reach()
 
 
 def _revisions(service: Service) -> tuple[str, str]:
     return service.runtime.revision if service.runtime else "", service.pinned_revision
-
-
-def _service_reach(fleet: Fleet, ref: ObjectRef) -> Reach:
-    service = fleet.services.get((ref.namespace, ref.name))
-    found = fleet.find_model(ref.namespace, service.model_name) if service and service.model_name else None
-    return Reach({(ref.namespace, ref.name)}, set(), {found.ref} if isinstance(found, Model) else set())
 
 
 def _model_reach(fleet: Fleet, ref: ObjectRef) -> Reach:

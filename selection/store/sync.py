@@ -23,7 +23,7 @@ from .models import Cluster, KindSync, StoredObject
 from .redaction import redact
 from .rows import Written, write_rows
 from .secrettext import storable
-from .versions import update_version
+from .versions import set_version, update_version
 
 __all__ = ["SyncReport", "note_failure", "open_cluster", "store_kind", "sync_cluster"]
 
@@ -66,12 +66,12 @@ def open_cluster(
         cluster.source = source[:500]
     if ome_namespace:
         cluster.ome_namespace = ome_namespace
-    if ome_version == "auto":
-        cluster.ome_version_source = Cluster.VersionSource.DEFAULT
-    elif ome_version is not None:
-        cluster.ome_version, cluster.ome_version_source = ome_version, Cluster.VersionSource.SET
     # Only these: another process may count the generation up at this very moment.
-    cluster.save(update_fields=["source", "ome_namespace", "ome_version", "ome_version_source"])
+    cluster.save(update_fields=["source", "ome_namespace"])
+    if ome_version == "auto":
+        set_version(cluster, cluster.ome_version, Cluster.VersionSource.DEFAULT)
+    elif ome_version is not None:
+        set_version(cluster, ome_version, Cluster.VersionSource.SET)
     return cluster
 
 

@@ -6,12 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.db import transaction
+
 from selection.cluster.kinds import OME_MANAGER
 from selection.rules.semantics import V1_2, V1_3, VERSIONS
 
 from .models import Cluster, StoredObject
 
-__all__ = ["detect_version", "update_version"]
+__all__ = ["detect_version", "set_version", "update_version"]
 
 _TAG = re.compile(r":v?(\d+)\.(\d+)(?:[.\-+][\w.\-+]*)?(?:@.*)?$")
 _CONTAINER = "manager"
@@ -52,6 +54,19 @@ def update_version(cluster: Cluster) -> None:
     source = Cluster.VersionSource.DETECTED if detected else Cluster.VersionSource.DEFAULT
     version = detected or V1_3.version
     if (cluster.ome_version, cluster.ome_version_source) != (version, source):
-        unset = Cluster.objects.filter(pk=cluster.pk).exclude(ome_version_source=Cluster.VersionSource.SET)
-        unset.update(ome_version=version, ome_version_source=source)
-        cluster.refresh_from_db(fields=["ome_version", "ome_version_source"])
+        set_version(cluster, version, source, unless_set=True)
+
+
+def set_version(cluster: Cluster, version: str, source: str, *, unless_set: bool = False) -> None:
+    """Give the cluster a release line; ``unless_set`` leaves one that a person has set, also just now.
+
+    By another line every answer may differ, as if all objects had changed, so the generation grows: a process that
+    judged by the old line, and sees it come back, must not take the rows that others wrote meanwhile for its own.
+    """
+    with transaction.atomic():
+        now = Cluster.objects.select_for_update().get(pk=cluster.pk)
+        if not (unless_set and now.ome_version_source == Cluster.VersionSource.SET):
+            now.generation += now.ome_version != version
+            now.ome_version, now.ome_version_source = version, source
+            now.save(update_fields=["ome_version", "ome_version_source", "generation"])
+    cluster.refresh_from_db(fields=["ome_version", "ome_version_source", "generation"])

@@ -26,8 +26,8 @@ from selection.rules.parsing import ref_of
 from selection.rules.references import find_references
 from selection.rules.semantics import V1_2, V1_3
 
-from .fleets import fleets
-from .manifests import Manifest
+from .fleets import MODES, NAMES, fleets, identity, runtime_manifests, service_manifests
+from .manifests import Manifest, a_model, a_runtime, moded
 
 __all__ = [
     "FLEETS",
@@ -96,7 +96,11 @@ def _reported(**status: Any) -> Change:
 def _repeated(manifest: Manifest) -> None:
     """The first entry twice, the second time with another priority: for selection two entries, not one."""
     entries = manifest["spec"].get("supportedModelFormats") or []
-    manifest["spec"]["supportedModelFormats"] = [*entries, *({**entry, "priority": 4} for entry in entries[:1]), None]
+    manifest["spec"]["supportedModelFormats"] = [
+        *entries,
+        *({**(entry or {}), "priority": 4} for entry in entries[:1]),
+        None,
+    ]
 
 
 _OF_SERVICES: list[Change] = [
@@ -153,17 +157,51 @@ def unreadable(manifest: Manifest) -> Manifest:
 
 
 @st.composite
+def _fitting_runtimes(draw: st.DrawFn) -> Manifest:
+    """A runtime that serves plain models in safetensors; what else it says decides little, but not nothing."""
+    entry: dict[str, Any] = {"modelFormat": {"name": "safetensors", "weight": draw(st.sampled_from([1, 1, 2, 0, -1]))}}
+    entry |= {"autoSelect": draw(st.sampled_from([True, True, True, False])), "priority": draw(st.sampled_from([1, 2]))}
+    spec = {
+        "supportedModelFormats": [entry],
+        "modelSizeRange": draw(st.sampled_from([None, {"min": "1B", "max": "8B"}, {"max": "9B"}, {"min": "8B"}])),
+        "engineConfig": draw(st.sampled_from([None, *(moded(mode) for mode in MODES)])),
+        "acceleratorRequirements": draw(st.sampled_from([None, {"acceleratorClasses": ["h100"]}])),
+    }
+    parent = draw(st.sampled_from([None, *({"ome.io/inherit-from": name} for name in NAMES)]))
+    manifest = a_runtime(draw(st.sampled_from(NAMES)), draw(st.sampled_from([None, "team"])), annotations=parent)
+    return {**manifest, "spec": spec}
+
+
+_plain_models = st.sampled_from(
+    [
+        [],
+        [a_model()],
+        [a_model(modelParameterSize="7B")],
+        [a_model("llama", "team", modelParameterSize="8B"), a_model()],
+        [a_model("qwen"), a_model()],
+    ]
+)
+
+
+@st.composite
 def rich_fleets(draw: st.DrawFn, most: int = 5, *, broken: bool = True) -> list[Manifest]:
-    """A fleet in which one object or other says something rare, or can't be read if ``broken``."""
-    found = draw(fleets(most))
-    for position, manifest in enumerate(found):
+    """A fleet of several runtimes in which one object or other says something rare, or can't be read if ``broken``.
+
+    ``chat`` is there, and a plain ``llama`` unless something else has its place.
+    """
+    runtimes = st.lists(st.one_of(runtime_manifests(), _fitting_runtimes()), min_size=most // 2, max_size=most)
+    objects = [draw(service_manifests()), *draw(runtimes), *draw(_plain_models), *draw(fleets(most=1)), a_model()]
+    found = []
+    for manifest in {identity(each): each for each in reversed(objects)}.values():
         changes = _changes_of(manifest["kind"])
-        dice = draw(st.integers(0, 3 * len(changes) + 1)) if changes else 0
-        if broken and dice == 3 * len(changes) + 1:
-            found[position] = unreadable(manifest)
-        elif dice < len(changes) and changes:
-            found[position] = copy.deepcopy(manifest)
-            changes[dice](found[position])
+        dice = draw(st.integers(0, 4 * len(changes))) if changes else 0
+        if broken and dice == 4 * len(changes) > 0:
+            found.append(unreadable(manifest))
+        elif 0 < dice <= len(changes):
+            found.append(copy.deepcopy(manifest))
+            changes[dice - 1](found[-1])
+        else:
+            found.append(manifest)
     return found
 
 
@@ -194,10 +232,9 @@ def edits(draw: st.DrawFn, objects: Sequence[Manifest], most: int = 3) -> Edit:
     dropped: list[ObjectRef] = []
     others = draw(rich_fleets(most=2))
     for _ in range(draw(st.integers(1, most))):
-        pool = draw(st.sampled_from([objects, objects, others, others])) or others
-        manifest = draw(st.sampled_from(pool))
-        how = draw(st.sampled_from(["put", "put", "vary", "drop", "break"]))
-        ref = ref_of(manifest)
+        how = draw(st.sampled_from(["vary", "put", "drop", "break", "vary", "put"]))
+        manifest = draw(st.sampled_from(others if how == "put" or not objects else objects))
+        ref, changes = ref_of(manifest), _changes_of(manifest["kind"])
         if ref in touched:
             continue
         touched.add(ref)
@@ -205,12 +242,10 @@ def edits(draw: st.DrawFn, objects: Sequence[Manifest], most: int = 3) -> Edit:
             dropped.append(ref)
         elif how == "break":
             put.append(unreadable(manifest))
-        elif how == "vary" and _changes_of(manifest["kind"]) and isinstance(manifest.get("spec"), dict):
-            changed = copy.deepcopy(manifest)
-            draw(st.sampled_from(_changes_of(manifest["kind"])))(changed)
-            put.append(changed)
         else:
             put.append(copy.deepcopy(manifest))
+            if how == "vary" and changes and isinstance(manifest["spec"], dict):
+                draw(st.sampled_from(changes))(put[-1])
     return Edit(tuple(put), tuple(dropped))
 
 
