@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pytest_django import DjangoDbBlocker
 from pytest_django.live_server_helper import LiveServer
+
+# A busy machine is slow, not wrong.
+expect.set_options(timeout=20_000)
 
 #: What the distributions call it; CHROMIUM names another one.
 NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -80,7 +83,7 @@ class Visitor:
     def opens(self, path: str = "/", **options: Any) -> Page:
         """A page in a context of its own; options are the context's, such as ``java_script_enabled``."""
         context = self.browser.new_context(base_url=self.address, **options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(20_000)
         self.contexts.append(context)
         page = context.new_page()
         page.on("console", lambda each: self._heard(each.type, each.text))
