@@ -50,27 +50,34 @@ def setting(manifest: Mapping[str, Any], path: Sequence[Token], value: Any) -> O
         if found is None:
             for later in reversed(path[depth + 1 :]):
                 value = [value] if later == "-" else {later: value}
-            return Operation("add", tuple(path[: depth + 1]), value)
+            # To add to a list is to insert: a null item of one is replaced.
+            op = "replace" if _has(here, token) and isinstance(here, list) else "add"
+            return Operation(op, tuple(path[: depth + 1]), value)
         here = found
     return Operation("replace", tuple(path), value)
 
 
 def removing(manifest: Mapping[str, Any], path: Sequence[Token]) -> Operation | None:
-    """The operation that removes a value, or None when there is none."""
+    """The operation that removes a value, also a null; None when there is none."""
     here: Any = manifest
     for token in path:
-        here = _child(here, token)
-        if here is None:
+        if not _has(here, token):
             return None
+        here = _child(here, token)
     return Operation("remove", tuple(path))
 
 
-def _child(here: Any, token: Token) -> Any:
+def _has(here: Any, token: Token) -> bool:
     if isinstance(here, Mapping):
-        return here.get(token)
-    if isinstance(here, list) and isinstance(token, int) and token < len(here):
-        return here[token]
-    return None
+        return token in here
+    return isinstance(here, list) and isinstance(token, int) and token < len(here)
+
+
+def _child(here: Any, token: Token) -> Any:
+    """What stands there, None when nothing or a null does."""
+    if not _has(here, token):
+        return None
+    return here[token]
 
 
 def applied(manifest: Mapping[str, Any], operations: Iterable[Operation]) -> dict[str, Any]:
