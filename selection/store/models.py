@@ -100,7 +100,9 @@ class StoredObject(models.Model):
             models.UniqueConstraint(fields=["cluster", "kind", "namespace", "name"], name="object_once")
         ]
         indexes: ClassVar[list[models.Index]] = [
-            models.Index(fields=["cluster", "generation"], name="object_generation")
+            models.Index(fields=["cluster", "generation"], name="object_generation"),
+            # Few can't be judged; they are counted on every overview.
+            models.Index(fields=["cluster", "kind"], condition=~models.Q(problem_message=""), name="object_problem"),
         ]
 
     def __str__(self) -> str:
