@@ -32,7 +32,7 @@ def write_services(cluster: Cluster, explanations: Sequence[Explanation], touche
     wanted = [_service_row(cluster, explanation, versions, now) for explanation in explanations]
     results = ServiceResult.objects.filter(cluster=cluster)
     written = write_rows(_touched_rows(results, touched), wanted, ServiceResult, stamps=_STAMPS)
-    keys = {(row.namespace, row.name): row.pk for row in _touched_rows(results.only("namespace", "name"), touched)}
+    keys = _keys(results, touched)
     parts = ComponentResult.objects.filter(result__cluster=cluster)
     existing = parts if touched is None else having(parts, "result_id", keys.values())
     components = [row for explanation in explanations for row in _component_rows(explanation, keys)]
@@ -46,11 +46,21 @@ def _touched_rows(results: QuerySet[ServiceResult], touched: Reach | None) -> It
     return (row for row in named if (row.namespace, row.name) in touched.services)
 
 
+def _keys(results: QuerySet[ServiceResult], touched: Reach | None) -> dict[tuple[str, str], int]:
+    """The primary keys of the services' rows."""
+    if touched is None:
+        return {(namespace, name): pk for pk, namespace, name in results.values_list("pk", "namespace", "name")}
+    return {(row.namespace, row.name): row.pk for row in _touched_rows(results.only("namespace", "name"), touched)}
+
+
 def _versions(cluster: Cluster, explanations: Sequence[Explanation] | None) -> dict[tuple[str, str, str], str]:
     """The resourceVersions of the cluster's objects, or of those that decide these explanations."""
-    rows = StoredObject.objects.filter(cluster=cluster).only("kind", "namespace", "name", "resource_version")
-    names = {ref.name for explanation in explanations or () for ref in _deciding(explanation)}
-    found = rows if explanations is None else having(rows, "name", names)
+    rows = StoredObject.objects.filter(cluster=cluster)
+    if explanations is None:
+        told = rows.values_list("kind", "namespace", "name", "resource_version")
+        return {(kind, namespace, name): version for kind, namespace, name, version in told}
+    names = {ref.name for explanation in explanations for ref in _deciding(explanation)}
+    found = having(rows.only("kind", "namespace", "name", "resource_version"), "name", names)
     return {(row.kind, row.namespace, row.name): row.resource_version for row in found}
 
 

@@ -22,6 +22,7 @@ from .derive_services import write_conflicts, write_services
 from .fleets import Loaded, advance, load
 from .models import Cluster, StoredObject
 from .rows import Written
+from .uncollected import uncollected
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -47,18 +48,25 @@ def evaluate(cluster: Cluster, *, anew: bool = False) -> Evaluation:
         cluster: the cluster, as it stands in the database.
         anew: judge everything, whatever is known to have changed.
     """
-    while True:
-        known = _seen.get(cluster.pk)
-        trusted = not anew and known is not None and known.generation == cluster.evaluated_generation
-        new = advance(cluster, known) if known is not None and trusted else None
-        touched = _touched(known.fleet, new) if known is not None and new is not None else None
-        loaded = new or load(cluster)
-        explanations = _explanations(loaded.fleet, touched)
-        written = _write(cluster, loaded, explanations, touched)
-        if written is not None:
-            _seen[cluster.pk] = loaded
-            return Evaluation(len(explanations), written.total, touched is None)
-        cluster.refresh_from_db()
+    with uncollected():
+        while (done := _evaluated(cluster, anew=anew)) is None:
+            cluster.refresh_from_db()
+    return done
+
+
+def _evaluated(cluster: Cluster, *, anew: bool) -> Evaluation | None:
+    """Try once; None when another process wrote in between."""
+    known = _seen.get(cluster.pk)
+    trusted = not anew and known is not None and known.generation == cluster.evaluated_generation
+    new = advance(cluster, known) if known is not None and trusted else None
+    touched = _touched(known.fleet, new) if known is not None and new is not None else None
+    loaded = new or load(cluster)
+    explanations = _explanations(loaded.fleet, touched)
+    written = _write(cluster, loaded, explanations, touched)
+    if written is None:
+        return None
+    _seen[cluster.pk] = loaded
+    return Evaluation(len(explanations), written.total, touched is None)
 
 
 def _write(

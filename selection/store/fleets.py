@@ -8,11 +8,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
+
 from selection.rules.fleet import Fleet, evolved, read_fleet
 from selection.rules.objects import ObjectRef
 from selection.rules.semantics import semantics_of
 
 from .models import Cluster, StoredObject
+from .uncollected import uncollected
 
 __all__ = ["Loaded", "advance", "fleet_of", "load", "load_fleet"]
 
@@ -70,7 +73,8 @@ def load(cluster: Cluster) -> Loaded:
             rows[pk] = ObjectRef(kind, namespace, name)
             yield manifest
 
-    fleet = read_fleet(manifests(), semantics_of(cluster.ome_version))
+    with uncollected():
+        fleet = read_fleet(manifests(), semantics_of(cluster.ome_version))
     return Loaded(cluster.generation, cluster.ome_version, fleet, rows)
 
 
@@ -79,14 +83,27 @@ def advance(cluster: Cluster, known: Loaded) -> Loaded | None:
     if known.version != cluster.ome_version or known.generation > cluster.generation:
         return None
     stored = StoredObject.objects.filter(cluster=cluster)
-    present = set(stored.values_list("pk", flat=True))
-    gone = [ref for pk, ref in known.rows.items() if pk not in present]
     newer = list(stored.filter(generation__gt=known.generation)[: MANY + 1])
+    if len(newer) > MANY:
+        return None
+    put = {row.pk: ObjectRef(row.kind, row.namespace, row.name) for row in newer}
+    gone = _gone(stored, known.rows, put)
     if len(newer) + len(gone) > MANY:
         return None
-    rows = {pk: ref for pk, ref in known.rows.items() if pk in present}
-    put = {row.pk: ObjectRef(row.kind, row.namespace, row.name) for row in newer}
+    rows = {**known.rows, **put}
+    for pk in gone:
+        del rows[pk]
     again = set(put.values())
-    dropped = [ref for ref in gone if ref not in again]
+    dropped = [ref for ref in gone.values() if ref not in again]
     fleet = evolved(known.fleet, [row.manifest for row in newer], dropped)
-    return Loaded(cluster.generation, known.version, fleet, rows | put, (*put.values(), *dropped))
+    return Loaded(cluster.generation, known.version, fleet, rows, (*put.values(), *dropped))
+
+
+def _gone(
+    stored: QuerySet[StoredObject], rows: dict[int, ObjectRef], put: dict[int, ObjectRef]
+) -> dict[int, ObjectRef]:
+    """The rows that aren't there any more. Mostly none is missing, and counting tells that sooner."""
+    if stored.count() == len(rows.keys() | put.keys()):
+        return {}
+    present = set(stored.values_list("pk", flat=True))
+    return {pk: ref for pk, ref in rows.items() if pk not in present}
