@@ -87,6 +87,16 @@ def test_rejected_names_the_runtimes_that_only_a_mode_keeps_away() -> None:
     assert [ref["name"] for ref in conflicts[0].facts["runtimes"]] == ["slow", "fast"]
 
 
+def test_rejected_is_told_once_for_each_mode_in_order() -> None:
+    explanation = explained(
+        a_model(),
+        a_runtime("a", engineConfig=moded("RawDeployment")),
+        a_runtime("b", engineConfig=moded("MultiNode")),
+        a_service(engine=moded("OMENative")),
+    )
+    assert [conflict.facts["declared"] for conflict in explanation.conflicts] == ["MultiNode", "RawDeployment"]
+
+
 def test_rejected_lists_some_and_counts_all() -> None:
     many = [a_runtime(f"slow-{number:02}", engineConfig=moded("MultiNode")) for number in range(LISTED + 5)]
     facts = found(*many, deploymentMode="OMENative")["rejected"]
@@ -238,6 +248,19 @@ def test_a_bad_value_hides_the_runtimes_good_one(value: str) -> None:
     }
 
 
+def test_a_bad_value_hides_nothing_when_the_runtimes_is_as_bad() -> None:
+    facts = found(runtime={"engineConfig": moded("Multinode")}, engine=moded("multinode"))
+    assert list(facts) == ["ignored"]
+    assert (facts["ignored"]["value"], facts["ignored"]["hides"]) == ("multinode", None)
+
+
+def test_a_value_that_is_not_read_hides_nothing() -> None:
+    runtime = {"decoderConfig": moded("MultiNode")}
+    facts = found(runtime=runtime, component="decoder", decoder=moded("RawDeployment"), semantics=V1_2)
+    assert facts["ignored"]["hides"] is None
+    assert "hidden" not in facts
+
+
 IMPOSSIBLE: list[tuple[str, dict[str, Any], Facts]] = [
     ("router", {"router": moded("MultiNode")}, {"mode": "MultiNode", "stops": ["router"]}),
     (
@@ -323,6 +346,13 @@ DRIFTS: list[tuple[list[dict[str, Any]], list[Facts]]] = [
         [
             {"what": "kind", "expected": "Deployment", "observed": ["InferenceReplica"]},
             {"what": "runtime", "expected": "fast", "observed": ["slow"], "automatic": True},
+        ],
+    ),
+    (
+        [deployed("LeaderWorkerSet", runtime="slow"), deployed("InferenceReplica", runtime="old")],
+        [
+            {"what": "kind", "expected": "Deployment", "observed": ["InferenceReplica", "LeaderWorkerSet"]},
+            {"what": "runtime", "expected": "fast", "observed": ["old", "slow"], "automatic": True},
         ],
     ),
     # a label that is missing says nothing, another component's workload isn't this one's

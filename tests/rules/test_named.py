@@ -203,6 +203,15 @@ def test_naming_a_runtime_does_not_help_a_sharded_model() -> None:
     )
 
 
+def test_a_sharded_model_is_refused_whatever_else_does_not_fit() -> None:
+    service = a_service(runtime={"name": "fast"}, acceleratorSelector={"acceleratorClass": "h100"})
+    named = explained(a_model(distribution="Sharded"), a_runtime(), service).named
+    assert named is not None
+    assert [failure.code for failure in named.failures] == ["accelerator-class", "model-format"]
+    assert not named.advised
+    assert named.error.startswith("runtime fast does not support model safetensors: model format")
+
+
 def test_without_a_model_only_the_runtime_counts() -> None:
     explanation = naming(
         a_runtime(supportedModelFormats=[]), model=None, acceleratorSelector={"acceleratorClass": "h100"}

@@ -309,6 +309,11 @@ RANKINGS = [
         ["/a", "/b"],
     ),
     (
+        [a_runtime("a", modelSizeRange={"max": "9223372036854775808"}), a_runtime("b", modelSizeRange={"max": "0"})],
+        "0",
+        ["/a", "/b"],
+    ),
+    (
         [a_runtime("a", modelSizeRange={"max": "inf"}), a_runtime("b", modelSizeRange={"max": "8B"})],
         "7B",
         ["/a", "/b"],
@@ -366,6 +371,15 @@ def test_the_message_lists_by_name_what_failed_a_check_and_counts_the_rest() -> 
 def test_the_message_lists_nothing_when_all_were_only_skipped() -> None:
     explanation = explained(a_model(), a_runtime("a", None, an_entry(autoSelect=False)), a_service())
     assert explanation.message == f"{NOTHING}. Checked 1 runtimes (0 namespace-scoped, 1 cluster-scoped)"
+
+
+def test_the_list_goes_by_name_across_scopes_and_gives_the_first_reason_alone() -> None:
+    onnx = an_entry(modelFormat={"name": "onnx"})
+    explanation = explained(
+        a_model(), a_runtime("z", "team", onnx, disabled=True), a_runtime("a", None, onnx, disabled=True), a_service()
+    )
+    assert explanation.message is not None
+    assert explanation.message.endswith("Excluded runtimes: a (runtime is disabled); z (runtime is disabled)")
 
 
 def test_two_of_one_name_are_listed_once_with_the_clusters_reason() -> None:
