@@ -76,11 +76,15 @@ def _runtime_reach(fleet: Fleet, ref: ObjectRef) -> Reach:
     family = {ref, *_heirs(fleet, ref)}
     names = {member.name for member in family}
     served = _served(fleet, runtime) if runtime is not None and not isinstance(runtime, Problem) else set()
+    models = {model.name for model in served}  # most services use none of these: their names tell it soonest
     services = set()
     for key, service in _visible(fleet, ref.namespace):
-        model = fleet.find_model(key[0], service.model_name) if service.model_name else None
-        if service.named_runtime in names or (isinstance(model, Model) and model.ref in served):
+        if service.named_runtime in names:
             services.add(key)
+        elif service.model_name in models:
+            model = fleet.find_model(key[0], service.model_name)
+            if isinstance(model, Model) and model.ref in served:
+                services.add(key)
     return Reach(services, family, served)
 
 
