@@ -213,6 +213,8 @@ class Fleet:
 
     def effective(self, runtime: Runtime) -> Effective:
         """The runtime's chain and merged spec; without inheritance, the runtime itself."""
+        if self.runtimes.get((runtime.ref.namespace, runtime.ref.name)) is not runtime:
+            return self._resolve(runtime)  # as it would be, not as it is
         if runtime.ref not in self._effective:
             self._effective[runtime.ref] = self._resolve(runtime)
         return self._effective[runtime.ref]

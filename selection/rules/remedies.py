@@ -1,7 +1,8 @@
 """What it would take to make a candidate qualify: the smallest change of the runtime, the service or the model.
 
 Nothing is guessed. A change is applied to the manifest and the rules judge it again; only a change that they
-accept is told, with whether the candidate would then be selected. Follows OME: troubleshoot runtime selection.
+accept, and that OME's webhook doesn't refuse, is told, with whether the candidate would then be selected. Follows
+OME: troubleshoot runtime selection.
 """
 
 from __future__ import annotations
@@ -11,18 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .accelerators import ACCELERATOR_ANNOTATION
+from .admission import admit_runtime, admit_service
 from .fleet import Fleet
-from .formats import SHARDED, entry_differences, entry_matches, matching_entry
-from .modes import MODE_ANNOTATION, requested_mode, runtime_mode
+from .formats import SHARDED, entry_matches, matching_entry
+from .modes import MODE_ANNOTATION, VIRTUAL_DEPLOYMENT, requested_mode, runtime_mode
 from .objects import Entry, Format, Model, ObjectRef, Runtime, Service
 from .parsing import parse_model, parse_runtime, parse_service, ref_of
 from .patches import Operation, applied, removing, setting
-from .reading import Unreadable
-from .selection import Question, Verdict, judge, question_of, rank
+from .selection import Question, Verdict, judge, model_error, question_of, rank
 from .sizes import parse_size
-from .versions import accepts
+from .versions import accepts, parse_version
 
-__all__ = ["Case", "Remedy", "remedies", "would_win"]
+__all__ = ["Case", "Remedy", "admitted", "remedies", "would_win"]
 
 _ROUNDS = 12
 Manifest = Mapping[str, Any]
@@ -78,11 +79,14 @@ class Remedy:
 def remedies(case: Case) -> tuple[Remedy, ...]:
     """What makes a candidate that doesn't qualify do so, each object changed alone.
 
-    Empty when it qualifies, and for a sharded model, which no runtime can serve yet. A model's change is for one
-    whose description is wrong: it is told only when the description is all that stands in the way.
+    Empty when it qualifies, for a sharded model, which no runtime can serve yet, and for one without a format. A
+    model's change is for one whose description is wrong: it is told only when the description is all that stands
+    in the way.
     """
     model = parse_model(case.model)
-    if model.distribution == SHARDED or judge(case.question(), parse_runtime(case.runtime)).qualified:
+    if model.distribution == SHARDED or model_error(model) is not None:
+        return ()
+    if judge(case.question(), parse_runtime(case.runtime)).qualified:
         return ()
     found = [_by_runtime(case), _by_service(case) if case.service is not None else None, _by_model(case)]
     return tuple(remedy for remedy in found if remedy is not None)
@@ -114,10 +118,17 @@ def _by_runtime(case: Case) -> Remedy | None:
         return judge(question, parse_runtime(manifest))
 
     found = _walked(case.runtime, judged, lambda manifest, code: _runtime_steps(question, manifest, code))
-    if found is None:
+    if found is None or not admitted(case, found[0]):
         return None
     patch, verdict = found
     return Remedy(ref_of(case.runtime), patch, would_win(case.fleet, case.namespace, question, verdict))
+
+
+def admitted(case: Case, patch: tuple[Operation, ...]) -> bool:
+    """Whether OME's webhook has nothing to say of the changed runtime that it doesn't say of it as it stands."""
+    runtimes = parse_runtime(case.runtime), parse_runtime(applied(case.runtime, patch))
+    before, after = (set(admit_runtime(case.fleet, runtime).errors) for runtime in runtimes)
+    return after <= before
 
 
 def would_win(fleet: Fleet, namespace: str, question: Question, verdict: Verdict) -> bool:
@@ -171,16 +182,31 @@ def _widening_steps(manifest: Manifest, model: Model, entry: Entry, path: tuple[
     for name, has, wants in (("format", entry.format, model.format), ("framework", entry.framework, model.framework)):
         if has is None or wants is None or has.version is None or wants.version is None or _accepts(has, wants):
             continue
-        if has.operator not in {"GreaterThan", "GreaterThanOrEqual"}:
+        raised = _raised(has, wants)
+        if raised is None:
             return
         field = (*path, f"model{name.capitalize()}")
-        steps.append(setting(manifest, (*field, "version"), wants.version))
-        if has.operator == "GreaterThan":
-            steps.append(setting(manifest, (*field, "operator"), "GreaterThanOrEqual"))
-        raised = replace(has, version=wants.version, operator="GreaterThanOrEqual")
+        if has.version != raised.version:
+            steps.append(setting(manifest, (*field, "version"), raised.version))
+        if has.operator != raised.operator:
+            steps.append(setting(manifest, (*field, "operator"), raised.operator))
         wider = replace(wider, format=raised) if name == "format" else replace(wider, framework=raised)
     if entry_matches(model, wider):
         yield from steps
+
+
+def _raised(has: Format, wants: Format) -> Format | None:
+    """The entry's format with its upper limit raised to the model's version; None when that would raise nothing.
+
+    Only versions written alike are greater or less than each other. To take over one that is written otherwise might
+    keep out models that the entry serves now.
+    """
+    ours, theirs = parse_version(has.version or ""), parse_version(wants.version or "")
+    if has.operator not in {"GreaterThan", "GreaterThanOrEqual"} or ours is None or theirs is None:
+        return None
+    if ours.unofficial or theirs.unofficial or (ours.parts, ours.prefix) != (theirs.parts, theirs.prefix):
+        return None
+    return replace(has, version=wants.version, operator="GreaterThanOrEqual")
 
 
 def _entry_of(model: Model) -> dict[str, Any]:
@@ -213,7 +239,7 @@ def _format_steps(manifest: Manifest, path: tuple[str | int, ...], has: Format |
             yield removing(manifest, path)
         return
     yield from _plain_steps(manifest, (*path, "name"), has.name, wants.name)
-    fits = has.name == wants.name and has.version is not None and wants.version is not None and _accepts(wants, has)
+    fits = has.version is not None and wants.version is not None and _accepts(wants, has)
     if not fits:
         yield from _plain_steps(manifest, (*path, "version"), has.version, wants.version)
 
@@ -254,8 +280,17 @@ def _by_service(case: Case) -> Remedy | None:
     if found is None:
         return None
     patch, _ = found
-    question = case.question(service=applied(case.service or {}, patch))
-    return Remedy(ref_of(case.service or {}), patch, _is_first(case, question))
+    changed = applied(case.service or {}, patch)
+    before, after = (_refused(case, manifest) for manifest in (case.service or {}, changed))
+    if not after <= before:
+        return None
+    return Remedy(ref_of(changed), patch, _is_first(case, case.question(service=changed)))
+
+
+def _refused(case: Case, service: Manifest) -> set[str]:
+    """What OME's webhook refuses in a service, whatever it gets by selection."""
+    said = admit_service(case.fleet, parse_service(service), parse_model(case.model), None, "chosen", None)
+    return set(said.errors)
 
 
 def _service_steps(case: Case, service: Service, runtime: Runtime, manifest: Manifest, code: str) -> Steps:
@@ -274,7 +309,7 @@ def _service_steps(case: Case, service: Service, runtime: Runtime, manifest: Man
         component_name = code.split("-")[0]
         declared = runtime_mode(runtime, component_name, case.fleet.semantics)
         requested = requested_mode(service, component_name, case.fleet.semantics)
-        if declared is not None and requested is not None:
+        if declared is not None and declared.mode != VIRTUAL_DEPLOYMENT and requested is not None:
             if component_name in service.components:
                 yield setting(manifest, ("spec", component_name, "annotations", MODE_ANNOTATION), declared.mode)
             else:
@@ -284,26 +319,27 @@ def _service_steps(case: Case, service: Service, runtime: Runtime, manifest: Man
 def _by_model(case: Case) -> Remedy | None:
     runtime, model = parse_runtime(case.runtime), parse_model(case.model)
     codes = {failure.code for failure in judge(case.question(), runtime).failures}
-    if codes != {"model-format"} or not runtime.entries:
+    if codes != {"model-format"}:
         return None
-    entry = min(runtime.entries, key=lambda each: (each.format is None, len(entry_differences(model, each))))
-    if entry.format is None or entry.pipeline is not None:
-        return None
-    path = ("spec",)
-    steps = [
-        *_plain_steps(case.model, (*path, "modelArchitecture"), model.architecture, entry.architecture),
-        *_plain_steps(case.model, (*path, "quantization"), model.quantization, entry.quantization),
-        *_format_steps(case.model, (*path, "modelFormat"), model.format, entry.format),
-        *_format_steps(case.model, (*path, "modelFramework"), model.framework, entry.framework),
-    ]
-    patch = tuple(step for step in steps if step is not None)
-    try:
+    patches = [tuple(_description_steps(case.model, model, entry)) for entry in runtime.entries]
+    for patch in sorted((patch for patch in patches if patch), key=len):
         question = case.question(model=applied(case.model, patch))
-    except (LookupError, Unreadable):
-        return None
-    if not patch or not judge(question, runtime).qualified:
-        return None
-    return Remedy(model.ref, patch, _is_first(case, question))
+        if judge(question, runtime).qualified:
+            return Remedy(model.ref, patch, _is_first(case, question))
+    return None
+
+
+def _description_steps(manifest: Manifest, model: Model, entry: Entry) -> Iterator[Operation]:
+    """Describe the model as an entry does; a pipeline is no description that could be wrong in small."""
+    if entry.format is None or entry.pipeline is not None:
+        return
+    steps = (
+        *_plain_steps(manifest, ("spec", "modelArchitecture"), model.architecture, entry.architecture),
+        *_plain_steps(manifest, ("spec", "quantization"), model.quantization, entry.quantization),
+        *_format_steps(manifest, ("spec", "modelFormat"), model.format, entry.format),
+        *_format_steps(manifest, ("spec", "modelFramework"), model.framework, entry.framework),
+    )
+    yield from (step for step in steps if step is not None)
 
 
 def _is_first(case: Case, question: Question) -> bool:
