@@ -51,8 +51,8 @@ format: $(DEV_STAMP) ## put every file in form
 	@$(BIN)/ruff check --fix-only --exit-zero .
 	@$(BIN)/ruff format .
 
-bench: $(DEV_STAMP) ## measure on the fleet of the design, 10,000 services
-	@$(BIN)/python -m bench
+bench: $(DEV_STAMP) ## measure on 10,000 services (RUNS=3, JSON=1 for one JSON object, QUICK=1 for a small fleet, STRICT=1 to fail over a limit)
+	@$(BIN)/python -m bench $(if $(RUNS),--runs=$(RUNS)) $(if $(JSON),--json) $(if $(QUICK),--quick) $(if $(STRICT),--strict)
 
 apiserver: $(DEV_STAMP) ## build the API server of the tests ahead of them (ten minutes, once; needs Go)
 	@$(BIN)/python -m tests.apiserver.build
@@ -76,11 +76,11 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python's venv is missing; on Debian: apt-get install python3-venv" >&2; exit 1; }
 
 $(RUN_STAMP): requirements.txt | $(BIN)/python
-	@echo "Installing requirements.txt into $(VENV)"
+	@echo "Installing requirements.txt into $(VENV)" >&2
 	@$(PIP) install --require-hashes -r requirements.txt
 	@touch $@
 
 $(DEV_STAMP): requirements-dev.txt | $(BIN)/python
-	@echo "Installing requirements-dev.txt into $(VENV)"
+	@echo "Installing requirements-dev.txt into $(VENV)" >&2
 	@$(PIP) install --require-hashes -r requirements-dev.txt
 	@touch $@

@@ -1,47 +1,39 @@
-"""A measurement, the limit it is held to, and how it is shown."""
+"""How time and memory are measured, and how several runs become one number."""
 
 from __future__ import annotations
 
 import resource
+import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-__all__ = ["Measurement", "Stopwatch", "peak_memory", "stopwatch", "table"]
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """What was measured, its value and unit, and the most it may be; None when it only informs."""
-
-    what: str
-    value: float
-    unit: str
-    limit: float | None = None
-
-    @property
-    def kept(self) -> bool:
-        """Whether it is within its limit."""
-        return self.limit is None or self.value <= self.limit
+__all__ = ["Stopwatch", "median", "peak_memory", "percentile", "stopwatch"]
 
 
 @dataclass
 class Stopwatch:
-    """Seconds that a block took."""
+    """Seconds that a block took: by the clock, and of this process's processor time.
+
+    On a quiet machine both are the same, but for waiting on a disk or a database server. On a busy one the clock
+    also counts the others.
+    """
 
     seconds: float = 0.0
+    cpu: float = 0.0
 
 
 @contextmanager
 def stopwatch() -> Iterator[Stopwatch]:
     """Time a block."""
     watch = Stopwatch()
-    began = time.perf_counter()
+    began, spent = time.perf_counter(), time.process_time()
     try:
         yield watch
     finally:
         watch.seconds = time.perf_counter() - began
+        watch.cpu = time.process_time() - spent
 
 
 def peak_memory() -> float:
@@ -49,19 +41,20 @@ def peak_memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def table(measurements: list[Measurement]) -> str:
-    """Aligned lines: what, value, limit, and a word where the limit isn't kept.
+def median(values: Sequence[float]) -> float:
+    """The middle one, so that neither a slow run nor a lucky one moves it.
 
-    >>> print(table([Measurement("evaluate", 2.5, "s", 10), Measurement("pages", 120, "ms", 100)]))
-    evaluate  2.50 s   (limit 10 s)
-    pages     120 ms   (limit 100 ms)  OVER
+    >>> median([3.0, 1.0, 9.0])
+    3.0
     """
-    width = max((len(each.what) for each in measurements), default=0)
-    lines = []
-    for each in measurements:
-        number = f"{each.value:.2f}" if each.value < 10 else f"{each.value:,.0f}"
-        line = f"{each.what:<{width}}  {number} {each.unit:<3}"
-        if each.limit is not None:
-            line += f"  (limit {each.limit:g} {each.unit})" + ("" if each.kept else "  OVER")
-        lines.append(line.rstrip())
-    return "\n".join(lines)
+    return statistics.median(values)
+
+
+def percentile(values: Sequence[float], share: int) -> float:
+    """The smallest value that so many percent of all are not above (the nearest rank).
+
+    >>> [percentile(list(range(1, 41)), share) for share in (50, 95, 100)]
+    [20, 38, 40]
+    """
+    ranked = sorted(values)
+    return ranked[max(0, -(-len(ranked) * share // 100) - 1)]

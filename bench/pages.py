@@ -2,56 +2,164 @@
 
 from __future__ import annotations
 
+import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from django.conf import settings
 from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from bench.measure import Measurement, stopwatch
+from bench.measure import median, percentile, stopwatch
 from selection.faces.links import CLUSTER_SCOPE
-from selection.store.models import Cluster, StoredObject
+from selection.faces.urls import urlpatterns
+from selection.store.models import Cluster, ModelResult, RuntimeResult, ServiceResult, StoredObject
 
-__all__ = ["addresses", "measure_pages"]
+__all__ = ["first_looks", "measure_pages"]
 
-ROUNDS = 20
-#: Milliseconds at the 95th percentile.
-LIMIT = 100.0
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "40"))
+"""How often each page is asked for."""
 
-LISTS = ("overview", "services", "conflicts", "migration", "runtimes", "models", "clusters")
-#: The page of one object, and the kind whose objects it shows.
-DETAILS = {"service": "InferenceService", "runtime": "ClusterServingRuntime", "model": "ClusterBaseModel"}
+Draw = Callable[[Cluster, random.Random], Sequence[str]]
+
+
+def _drawn(rows: Any, dice: random.Random, count: int) -> list[Any]:
+    """As many rows, drawn by lot, each once as long as there are enough."""
+    found = sorted(rows)
+    return [place for _ in range(-(-count // len(found))) for place in dice.sample(found, len(found))][:count]
+
+
+def _services(cluster: Cluster, dice: random.Random, **where: str) -> list[tuple[str, str]]:
+    """Services of different questions: of each model and namespace one."""
+    rows = ServiceResult.objects.filter(cluster=cluster, **where)
+    one = {(namespace, model): name for namespace, model, name in rows.values_list("namespace", "model_name", "name")}
+    return _drawn([(namespace, name) for (namespace, _), name in one.items()], dice, ROUNDS)
+
+
+def _runtimes(cluster: Cluster, dice: random.Random) -> list[tuple[str, str]]:
+    rows = RuntimeResult.objects.filter(cluster=cluster).values_list("namespace", "name")
+    return [(namespace or CLUSTER_SCOPE, name) for namespace, name in _drawn(rows, dice, ROUNDS)]
+
+
+def _models(cluster: Cluster, dice: random.Random) -> list[tuple[str, str]]:
+    rows = ModelResult.objects.filter(cluster=cluster).values_list("namespace", "name")
+    return [(namespace or CLUSTER_SCOPE, name) for namespace, name in _drawn(rows, dice, ROUNDS)]
+
+
+def _clustered(cluster: Cluster, dice: random.Random) -> list[tuple[str, str]]:
+    """Runtimes that are candidates everywhere."""
+    rows = RuntimeResult.objects.filter(cluster=cluster, namespace="").values_list("name", flat=True)
+    return [(CLUSTER_SCOPE, name) for name in _drawn(rows, dice, ROUNDS)]
+
+
+def _objects(cluster: Cluster, dice: random.Random) -> list[tuple[str, ...]]:
+    rows = StoredObject.objects.filter(cluster=cluster).values_list("kind", "namespace", "name")
+    return [(kind, scope or CLUSTER_SCOPE, name) for kind, scope, name in _drawn(rows, dice, ROUNDS)]
 
 
 def addresses(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
-    """Each page's name and the addresses to ask for, ``ROUNDS`` of them; details of objects drawn by lot."""
+    """Each page's name and ``ROUNDS`` addresses of it, of objects drawn by lot, and a few ways to ask for a list.
+
+    Raises:
+        AssertionError: a page needs arguments that nobody told this module how to choose.
+    """
     dice = random.Random(1)
-    for name in LISTS:
-        yield name, [reverse(name)] * ROUNDS
-    for name, kind in DETAILS.items():
-        rows = StoredObject.objects.filter(cluster=cluster, kind=kind).values_list("namespace", "name")
-        drawn = dice.choices(sorted(rows), k=ROUNDS)
-        yield name, [reverse(name, args=[cluster.name, namespace or CLUSTER_SCOPE, of]) for namespace, of in drawn]
+    services, clustered = _services(cluster, dice), _clustered(cluster, dice)
+    models = _models(cluster, dice)
+    arguments: dict[str, Sequence[tuple[str, ...]]] = {
+        "service": services,
+        "candidate": [(*of, *runtime) for of, runtime in zip(services, clustered, strict=True)],
+        "runtime": _runtimes(cluster, dice),
+        "model": models,
+        "model-candidate": [(*of, *runtime) for of, runtime in zip(models, clustered, strict=True)],
+        "object": _objects(cluster, dice),
+    }
+    for pattern in urlpatterns:
+        name = str(getattr(pattern, "name", ""))
+        if name in arguments:
+            yield name, [reverse(name, args=[cluster.name, *of]) for of in arguments[name]]
+        elif pattern.pattern.converters:
+            raise AssertionError(f"say in {__name__} which addresses of the page {name} to measure")
+        else:
+            yield name, [reverse(name)] * ROUNDS
+    none = ServiceResult.objects.filter(cluster=cluster, outcome="no-runtime").exists()
+    nothing = _services(cluster, dice, **({"outcome": "no-runtime"} if none else {}))
+    yield "service, no runtime", [reverse("service", args=[cluster.name, *of]) for of in nothing]
+    yield "service, as JSON", [f"{reverse('service', args=[cluster.name, *of])}?format=json" for of in services]
+    for name, query in (
+        ("services, searched", "q=service-0+model"),
+        ("services, by runtime, last page", "group=runtime&page=100000"),
+        ("services, of a namespace, as JSON", "namespace=team-00&format=json"),
+        ("conflicts, by runtime", "group=runtime"),
+        ("migration, runtimes", "view=runtimes"),
+        ("clusters, unreadable", "view=unreadable"),
+    ):
+        yield name, [f"{reverse(name.partition(',')[0])}?{query}"] * ROUNDS
 
 
-def measure_pages(cluster: Cluster) -> list[Measurement]:
-    """The 95th percentile of each page in milliseconds, and the most queries it made."""
-    client = Client(SERVER_NAME=settings.ALLOWED_HOSTS[0])
-    found = []
+class _Counter:
+    """Counts queries, at next to no cost: the time is measured in the same request."""
+
+    def __init__(self) -> None:
+        self.queries = 0
+
+    def __call__(self, execute: Any, sql: Any, params: Any, many: Any, context: Any) -> Any:
+        self.queries += 1
+        return execute(sql, params, many, context)
+
+
+def _get(client: Client, path: str) -> tuple[float, float, int]:
+    """Milliseconds by the clock and of the processor, and queries."""
+    counter = _Counter()
+    with connection.execute_wrapper(counter), stopwatch() as watch:
+        response = client.get(path)
+        if response.streaming:
+            b"".join(response.streaming_content)  # type: ignore[attr-defined]
+    if response.status_code != 200:
+        raise AssertionError(f"{path}: {response.status_code}")
+    return watch.seconds * 1000, watch.cpu * 1000, counter.queries
+
+
+def _client() -> Client:
+    return Client(SERVER_NAME=settings.ALLOWED_HOSTS[0])
+
+
+def measure_pages(cluster: Cluster) -> dict[str, dict[str, float]]:
+    """The 50th and 95th percentile of each page in milliseconds, and the most queries it made."""
+    client = _client()
+    found = {}
     for name, paths in addresses(cluster):
-        times = []
-        for path in paths:
-            with stopwatch() as watch:
-                status = client.get(path).status_code
-            if status != 200:
-                raise AssertionError(f"{path}: {status}")
-            times.append(watch.seconds * 1000)
-        with CaptureQueriesContext(connection) as queries:
-            client.get(paths[0])
-        times.sort()
-        slow = times[int(len(times) * 0.95) - 1]
-        found.append(Measurement(f"page: {name}, {len(queries)} queries, p95", slow, "ms", LIMIT))
+        client.get(paths[-1])  # compiles the templates
+        times, spent, queries = zip(*(_get(client, path) for path in paths), strict=True)
+        found[name] = {
+            "p50_ms": percentile(times, 50),
+            "p95_ms": percentile(times, 95),
+            "cpu_p50_ms": percentile(spent, 50),
+            "cpu_p95_ms": percentile(spent, 95),
+            "queries": max(queries),
+        }
     return found
+
+
+def first_looks(cluster: Cluster) -> dict[str, float]:
+    """What the first explanation costs in a process that has yet to read the fleet, and after each change of it."""
+    client = _client()
+    client.get(reverse("overview"))
+    services = [reverse("service", args=[cluster.name, *of]) for of in _services(cluster, random.Random(3))]
+    first, _, _ = _get(client, services[0])
+    after = []
+    kinds = ("InferenceService", "ClusterServingRuntime", "ClusterBaseModel", "Deployment")
+    for place, path in enumerate(services[1 : ROUNDS // 2 + 2]):
+        # As if it had been read anew with another resourceVersion.
+        rows = StoredObject.objects.filter(cluster=cluster, kind=kinds[place % len(kinds)]).order_by("name")
+        row = rows[place % rows.count()]
+        cluster.refresh_from_db()
+        cluster.generation += 1
+        row.generation = cluster.generation
+        row.manifest["metadata"]["resourceVersion"] = str(place)
+        row.save()
+        cluster.save()
+        after.append(_get(client, path)[0])
+    return {"first_ms": first, "after_change_p50_ms": median(after), "after_change_p95_ms": percentile(after, 95)}

@@ -1,35 +1,56 @@
 """The stages of a measurement. Each runs in a process of its own, so that memory is its own too.
 
-They share a data folder: the first fills the database, the others go on from there.
+They share a data folder or a database: ``fill`` fills it, the others go on from there.
 """
 
 from __future__ import annotations
 
 import gc
+import json
+import random
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.core.management import call_command
 from django.db import connection
 
-from bench.fleet import Manifest, Size, changed_runtime, manifests
-from bench.measure import Measurement, peak_memory, stopwatch
-from bench.pages import measure_pages
+from bench.fleet import Size, changed, manifests
+from bench.manifests import Manifest
+from bench.measure import Stopwatch, peak_memory, stopwatch
+from bench.pages import first_looks, measure_pages
+from bench.plain import compare, plainly
+from ome_dashboard.collecting import collect_seldom
 from selection.cluster.kinds import KINDS, KindListing
 from selection.rules.explain import explain_services
 from selection.rules.fleet import read_fleet
 from selection.store.evaluate import evaluate
 from selection.store.models import Cluster
-from selection.store.sync import open_cluster, store_kind, sync_cluster
+from selection.store.sync import open_cluster, store_kind
 
 __all__ = ["STAGES"]
 
 NAME = "bench"
+SAMPLE = 50
+"""So many services are judged the plain way; all of them would take minutes."""
+CHANGES = 5
+"""So many objects of each kind are changed, one after the other."""
+CHANGED = {"runtime": "ClusterServingRuntime", "model": "ClusterBaseModel", "service": "InferenceService"}
 
-Stage = Callable[[Size], list[Measurement]]
+Found = dict[str, Any]
+Stage = Callable[[Size], Found]
 
 
-def listings(fleet: Iterable[Manifest]) -> list[KindListing]:
+def _timed(watch: Stopwatch) -> Found:
+    return {"seconds": watch.seconds, "cpu": watch.cpu}
+
+
+def _as_read(fleet: list[Manifest]) -> list[Manifest]:
+    """The fleet as it comes from an API server: no two objects share a part."""
+    found: list[Manifest] = json.loads(json.dumps(fleet))
+    return found
+
+
+def _listings(fleet: Iterable[Manifest]) -> list[KindListing]:
     """The fleet as if it had been listed, kind by kind."""
     by_kind: dict[str, list[Manifest]] = {kind.kind: [] for kind in KINDS}
     for manifest in fleet:
@@ -37,89 +58,113 @@ def listings(fleet: Iterable[Manifest]) -> list[KindListing]:
     return [KindListing(kind, "complete", objects=by_kind[kind.kind]) for kind in KINDS]
 
 
-def rules(size: Size) -> list[Measurement]:
-    """Selection alone, without a database."""
-    fleet = manifests(size)
-    before = peak_memory()
-    with stopwatch() as watch:
-        explained = explain_services(read_fleet(fleet), brief=True)
+def _cluster() -> Cluster:
+    return Cluster.objects.get(name=NAME)
+
+
+def rules(size: Size) -> Found:
+    """Selection alone, without a database; then a sample the plain way, which must come to the same answers."""
+    fleet = _as_read(manifests(size))
+    with stopwatch() as parsing:
+        read = read_fleet(fleet)
+    with stopwatch() as explaining:
+        explained = explain_services(read, brief=True)
     if len(explained) != size.services:
         raise AssertionError(f"{len(explained)} services explained, not {size.services}")
-    return [
-        Measurement("rules: explain every service, in brief", watch.seconds, "s"),
-        Measurement("rules: memory for that", peak_memory() - before, "MB"),
-    ]
+    memory = peak_memory()
+    readable = [each for each in explained if each.service is not None]
+    sample = random.Random(1).sample(readable, min(SAMPLE, len(readable)))
+    with stopwatch() as plain:
+        answers = [plainly(read, each.subject.namespace, each.subject.name) for each in sample]
+    for answer, each in zip(answers, sample, strict=True):
+        compare(answer, each)
+    return {
+        "objects": len(fleet),
+        "workloads": len(read.owners),
+        "parse": _timed(parsing),
+        "explain": _timed(explaining),
+        "rss_mb": memory,
+        "plain": {"services": len(sample), **_timed(plain)},
+    }
 
 
-def first_sync(size: Size) -> list[Measurement]:
-    """An empty database, filled; then the same again."""
+def fill(size: Size) -> Found:
+    """An empty database, filled; then the same once more, when nothing changed."""
     call_command("migrate", verbosity=0)
-    listed = listings(manifests(size))
+    listed = _listings(_as_read(manifests(size)))
     cluster = open_cluster(NAME)
-    with stopwatch() as first:
-        report = sync_cluster(cluster, listed)
+    with stopwatch() as storing:
+        for listing in listed:
+            store_kind(cluster, listing)
     with stopwatch() as again:
-        sync_cluster(Cluster.objects.get(name=NAME), listed)
-    return [
-        Measurement(f"store: first sync of {report.objects:,} objects, evaluated", first.seconds, "s"),
-        Measurement("store: the same sync again, nothing changed", again.seconds, "s"),
-    ]
+        for listing in listed:
+            store_kind(cluster, listing)
+    return {"store": _timed(storing), "store_again": _timed(again)}
 
 
-def from_scratch(size: Size) -> list[Measurement]:
+def full(size: Size) -> Found:
     """Every derived row made anew, from the objects in the database."""
-    cluster = Cluster.objects.get(name=NAME)
-    cluster.services.all().delete()
+    cluster = _cluster()
+    for rows in ("services", "conflicts", "runtimes", "models", "findings"):
+        getattr(cluster, rows).all().delete()
+    Cluster.objects.filter(pk=cluster.pk).update(evaluated_generation=0)
+    cluster.refresh_from_db()
     gc.collect()
     with stopwatch() as watch:
-        evaluate(cluster)
-    if cluster.services.count() != size.services:
-        raise AssertionError("not every service was judged")
-    return [
-        Measurement("store: evaluate the fleet from scratch", watch.seconds, "s", 10),
-        Measurement("store: memory of that process", peak_memory(), "MB", 500),
-    ]
-
-
-def one_change(size: Size) -> list[Measurement]:
-    """One runtime changes; how long until its consequences are in the database."""
-    cluster = Cluster.objects.get(name=NAME)
-    evaluate(cluster)
-    fleet = manifests(size)
-    changed = changed_runtime(fleet)
-    kind = next(each for each in KINDS if each.kind == changed["kind"])
-    same = [each for each in fleet if each["kind"] == kind.kind and each["metadata"] != changed["metadata"]]
-    others = [each for each in same if each["metadata"]["name"] != changed["metadata"]["name"]]
-    store_kind(cluster, KindListing(kind, "complete", objects=[*others, changed]))
-    cluster.refresh_from_db()
-    with stopwatch() as watch:
         result = evaluate(cluster)
-    return [
-        Measurement(f"store: evaluate after one runtime changed ({result.changed:,} rows)", watch.seconds, "s", 0.5),
-    ]
+    if cluster.services.count() != size.services or not result.complete:
+        raise AssertionError("not every service was judged")
+    return {"evaluate": _timed(watch), "rss_mb": peak_memory(), "rows": result.changed}
 
 
-def pages(size: Size) -> list[Measurement]:
-    """Every page, with the fleet behind it."""
-    return measure_pages(Cluster.objects.get(name=NAME))
+def changes(size: Size) -> Found:
+    """One object changes; how long until its consequences are in the database, in a process that saw it before."""
+    cluster = _cluster()
+    evaluate(cluster)
+    fleet = _as_read(manifests(size))
+    found: Found = {}
+    for what, kind in CHANGED.items():
+        listing = next(each for each in _listings(fleet) if each.kind.kind == kind)
+        objects = listing.objects or []
+        found[what] = []
+        for place in random.Random(2).sample(range(len(objects)), min(CHANGES, len(objects))):
+            objects[place] = changed(objects[place])
+            with stopwatch() as storing:
+                store_kind(cluster, KindListing(listing.kind, "complete", objects=objects))
+            cluster.refresh_from_db()
+            with stopwatch() as watch:
+                result = evaluate(cluster)
+            told = {"store": _timed(storing), "evaluate": _timed(watch)}
+            found[what].append({**told, "services": result.services, "rows": result.changed})
+    return found
 
 
-def database_size(size: Size) -> list[Measurement]:
-    """How much room the fleet takes, on SQLite."""
-    if connection.vendor != "sqlite":
-        return []
+def pages(size: Size) -> Found:
+    """Every page, with the fleet behind it, in a process that is set up to serve."""
+    collect_seldom()
+    return {"first": first_looks(_cluster()), "pages": measure_pages(_cluster())}
+
+
+def database(size: Size) -> Found:
+    """What it is, and how much room the fleet takes in it."""
     with connection.cursor() as cursor:
-        row: Any = cursor.execute(
-            "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
-        ).fetchone()
-    return [Measurement("store: size of the database", row[0] / 1e6, "MB")]
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT 'SQLite ' || sqlite_version()")
+            (name,) = cursor.fetchone()
+            cursor.execute("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
+        else:
+            cursor.execute("SHOW server_version")
+            name = f"PostgreSQL {cursor.fetchone()[0].split()[0]}"
+            cursor.execute("SELECT pg_database_size(current_database())")
+        (octets,) = cursor.fetchone()
+    return {"name": name, "mb": octets / 1e6}
 
 
 STAGES: dict[str, Stage] = {
     "rules": rules,
-    "first_sync": first_sync,
-    "from_scratch": from_scratch,
-    "one_change": one_change,
+    "fill": fill,
+    "full": full,
+    "changes": changes,
     "pages": pages,
-    "database_size": database_size,
+    "database": database,
 }
