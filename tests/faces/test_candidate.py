@@ -24,6 +24,8 @@ CHAT = a_service()
 HERE = "/services/prod/team/chat/candidates/"
 FAST = HERE + "-/fast/"
 MULTI = a_runtime(engineConfig=moded("MultiNode"))
+#: The webhook refuses a runtime that lists a class that isn't there.
+H100 = {"apiVersion": "ome.io/v1beta1", "kind": "AcceleratorClass", "metadata": {"name": "h100"}}
 
 
 def commands(page: str) -> list[list[str]]:
@@ -68,7 +70,7 @@ def selected(manifests: list[dict[str, Any]]) -> str | None:
 FAILING: dict[str, tuple[list[dict[str, Any]], str]] = {
     "disabled": ([a_model(), a_runtime(disabled=True), CHAT], "Change spec.disabled from true to false."),
     "accelerator-class": (
-        [a_model(), a_runtime(), a_service(acceleratorSelector={"acceleratorClass": "h100"})],
+        [a_model(), a_runtime(), H100, a_service(acceleratorSelector={"acceleratorClass": "h100"})],
         "Add spec.acceleratorRequirements.acceleratorClasses: [h100].",
     ),
     "engine-deployment-mode": (
