@@ -12,7 +12,7 @@ from itertools import pairwise
 from .findings import Finding
 from .fleet import Fleet
 from .objects import ObjectRef
-from .selection import Verdict, model_error, question_of
+from .selection import Verdict, model_error, only_the_name, question_of
 
 __all__ = ["NAMED_AT_MOST", "overlap_findings"]
 
@@ -59,16 +59,9 @@ def _count(tally: _Tally, model: ObjectRef, ranked: list[Verdict]) -> None:
     if ranked:
         tally.first.add(ranked[0].runtime.ref)
     for place, (one, other) in enumerate(pairwise(ranked)):
-        if _only_the_name(one, other):
+        if only_the_name(one, other):
             models = tally.tied.setdefault((one.runtime.ref, other.runtime.ref), {})
             models[model] = models.get(model, False) or place == 0
-
-
-def _only_the_name(one: Verdict, other: Verdict) -> bool:
-    scores = [verdict.score.score if verdict.score else 0 for verdict in (one, other)]
-    if scores[0] != scores[1]:
-        return False
-    return one.distance is None or other.distance is None or abs(one.distance - other.distance) < 1
 
 
 def _overlaps(tally: _Tally) -> Iterator[Finding]:

@@ -131,22 +131,22 @@ _OF_RUNTIMES: list[Change] = [
         engineConfig={"annotations": {"ome.io/deploymentMode": "MultiNode"}, "runner": {"args": ["$LWS_GROUP_SIZE"]}}
     ),
     _said(decoderConfig={"leader": {}, "worker": {"size": 2}}),
-    *(_said(modelSizeRange=each) for each in _ODD_RANGES),
 ]
 _OF_MODELS: list[Change] = [
-    *(_said(modelParameterSize=each) for each in _ODD_SIZES),
     _said(modelParameterSize="7B"),
     _said(modelFormat={"name": "safetensors", "version": "1.0.0", "weight": 3}),
     _said(distribution="Sharded"),
 ]
 
 
-def _changes_of(kind: str) -> list[Change]:
+def _changes_of(kind: str, *, ordered: bool = False) -> list[Change]:
     if kind == "InferenceService":
         return _OF_SERVICES
     if kind.endswith("ServingRuntime"):
-        return _OF_RUNTIMES
-    return _OF_MODELS if kind.endswith("BaseModel") else []
+        return _OF_RUNTIMES if ordered else [*_OF_RUNTIMES, *(_said(modelSizeRange=each) for each in _ODD_RANGES)]
+    if kind.endswith("BaseModel"):
+        return _OF_MODELS if ordered else [*_OF_MODELS, *(_said(modelParameterSize=each) for each in _ODD_SIZES)]
+    return []
 
 
 def unreadable(manifest: Manifest) -> Manifest:
@@ -184,16 +184,17 @@ _plain_models = st.sampled_from(
 
 
 @st.composite
-def rich_fleets(draw: st.DrawFn, most: int = 5, *, broken: bool = True) -> list[Manifest]:
+def rich_fleets(draw: st.DrawFn, most: int = 5, *, broken: bool = True, ordered: bool = False) -> list[Manifest]:
     """A fleet of several runtimes in which one object or other says something rare, or can't be read if ``broken``.
 
-    ``chat`` is there, and a plain ``llama`` unless something else has its place.
+    ``chat`` is there, and a plain ``llama`` unless something else has its place. ``ordered`` leaves out the sizes
+    whose distances are no order, such as NaN.
     """
     runtimes = st.lists(st.one_of(runtime_manifests(), _fitting_runtimes()), min_size=most // 2, max_size=most)
     objects = [draw(service_manifests()), *draw(runtimes), *draw(_plain_models), *draw(fleets(most=1)), a_model()]
     found = []
     for manifest in {identity(each): each for each in reversed(objects)}.values():
-        changes = _changes_of(manifest["kind"])
+        changes = _changes_of(manifest["kind"], ordered=ordered)
         dice = draw(st.integers(0, 4 * len(changes))) if changes else 0
         if broken and dice == 4 * len(changes) > 0:
             found.append(unreadable(manifest))
