@@ -125,5 +125,7 @@ def _exclusions(candidates: Iterable[Candidate]) -> list[Exclusion]:
 
 
 def _holds(each: Exclusion, words: list[str]) -> bool:
+    if not words:  # then no reason need be made
+        return True
     text = f"{each.runtime.ref.namespace}/{each.runtime.ref.name} {each.reason.reason}".lower()
     return all(word in text for word in words)
