@@ -143,6 +143,7 @@ class ServiceResult(models.Model):
         ]
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["outcome"], name="service_outcome"),
+            models.Index(fields=["cluster", "outcome"], condition=models.Q(admitted=False), name="service_refused"),
             models.Index(fields=["cluster", "name"], name="service_name"),
             models.Index(
                 fields=["cluster", "selected_kind", "selected_namespace", "selected_name"], name="service_selected"
@@ -176,7 +177,7 @@ class ComponentResult(models.Model):
             models.UniqueConstraint(fields=["result", "component"], name="component_result_once")
         ]
         indexes: ClassVar[list[models.Index]] = [
-            models.Index(fields=["running"], name="component_running"),
+            models.Index(fields=["running", "component"], name="component_running"),
             models.Index(fields=["migration"], name="component_migration"),
         ]
 
