@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
+from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 
@@ -31,26 +32,33 @@ def _drawn(rows: Any, dice: random.Random, count: int) -> list[Any]:
     return [place for _ in range(-(-count // len(found))) for place in dice.sample(found, len(found))][:count]
 
 
-def _services(cluster: Cluster, dice: random.Random, **where: str) -> list[tuple[str, str]]:
-    """Services of different questions: of each model and namespace one."""
-    rows = ServiceResult.objects.filter(cluster=cluster, **where)
+def _services(cluster: Cluster, dice: random.Random, outcome: str = "") -> list[tuple[str, str]]:
+    """Services of different questions: of each model and namespace one. Of one outcome, where there are any."""
+    every = ServiceResult.objects.filter(cluster=cluster)
+    rows = every.filter(outcome=outcome) if every.filter(outcome=outcome).exists() else every
     one = {(namespace, model): name for namespace, model, name in rows.values_list("namespace", "model_name", "name")}
     return _drawn([(namespace, name) for (namespace, _), name in one.items()], dice, ROUNDS)
 
 
 def _runtimes(cluster: Cluster, dice: random.Random) -> list[tuple[str, str]]:
-    rows = RuntimeResult.objects.filter(cluster=cluster).values_list("namespace", "name")
-    return [(namespace or CLUSTER_SCOPE, name) for namespace, name in _drawn(rows, dice, ROUNDS)]
+    rows = RuntimeResult.objects.filter(cluster=cluster).order_by("-selected_by")
+    return _busiest_first(rows, dice)
 
 
 def _models(cluster: Cluster, dice: random.Random) -> list[tuple[str, str]]:
-    rows = ModelResult.objects.filter(cluster=cluster).values_list("namespace", "name")
-    return [(namespace or CLUSTER_SCOPE, name) for namespace, name in _drawn(rows, dice, ROUNDS)]
+    return _busiest_first(ModelResult.objects.filter(cluster=cluster).order_by("-services"), dice)
+
+
+def _busiest_first(rows: QuerySet[Any], dice: random.Random) -> list[tuple[str, str]]:
+    """The two that most services use, and others drawn by lot."""
+    names = rows.values_list("namespace", "name")
+    found = [*names[:2], *_drawn(names, dice, ROUNDS)][:ROUNDS]
+    return [(namespace or CLUSTER_SCOPE, name) for namespace, name in found]
 
 
 def _clustered(cluster: Cluster, dice: random.Random) -> list[tuple[str, str]]:
     """Runtimes that are candidates everywhere."""
-    rows = RuntimeResult.objects.filter(cluster=cluster, namespace="").values_list("name", flat=True)
+    rows = RuntimeResult.objects.filter(cluster=cluster, namespace="", problem="").values_list("name", flat=True)
     return [(CLUSTER_SCOPE, name) for name in _drawn(rows, dice, ROUNDS)]
 
 
@@ -67,10 +75,11 @@ def addresses(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
     """
     dice = random.Random(1)
     services, clustered = _services(cluster, dice), _clustered(cluster, dice)
+    selected = _services(cluster, dice, "auto-selected")
     models = _models(cluster, dice)
     arguments: dict[str, Sequence[tuple[str, ...]]] = {
         "service": services,
-        "candidate": [(*of, *runtime) for of, runtime in zip(services, clustered, strict=True)],
+        "candidate": [(*of, *runtime) for of, runtime in zip(selected, clustered, strict=True)],
         "runtime": _runtimes(cluster, dice),
         "model": models,
         "model-candidate": [(*of, *runtime) for of, runtime in zip(models, clustered, strict=True)],
@@ -84,8 +93,7 @@ def addresses(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
             raise AssertionError(f"say in {__name__} which addresses of the page {name} to measure")
         else:
             yield name, [reverse(name)] * ROUNDS
-    none = ServiceResult.objects.filter(cluster=cluster, outcome="no-runtime").exists()
-    nothing = _services(cluster, dice, **({"outcome": "no-runtime"} if none else {}))
+    nothing = _services(cluster, dice, "no-runtime")
     yield "service, no runtime", [reverse("service", args=[cluster.name, *of]) for of in nothing]
     yield "service, as JSON", [f"{reverse('service', args=[cluster.name, *of])}?format=json" for of in services]
     for name, query in (
@@ -113,6 +121,8 @@ class _Counter:
 def _get(client: Client, path: str) -> tuple[float, float, int]:
     """Milliseconds by the clock and of the processor, and queries."""
     counter = _Counter()
+    if not connection.settings_dict["CONN_MAX_AGE"]:
+        connection.close()  # as between two requests to the server
     with connection.execute_wrapper(counter), stopwatch() as watch:
         response = client.get(path)
         if response.streaming:
