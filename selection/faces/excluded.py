@@ -13,9 +13,9 @@ from django.core.paginator import Page, Paginator
 from selection.faces.explaining import CHECK_ORDER
 from selection.rules.candidates import Candidate
 from selection.rules.objects import Runtime
-from selection.rules.selection import FORMAT, Failure
+from selection.rules.selection import FORMAT, Failure, Verdict
 
-__all__ = ["PAGE_SIZE", "Excluded", "Exclusion", "Group", "closest", "excluded"]
+__all__ = ["PAGE_SIZE", "Excluded", "Exclusion", "Group", "closest", "excluded", "exclusion_of", "first_check"]
 
 PAGE_SIZE = 50
 FEW = 8
@@ -63,7 +63,7 @@ class Excluded:
     count: int
     check: str
     text: str
-    page: Page[Exclusion]
+    page: Page[Verdict]
     groups: list[Group]
     query: str
 
@@ -76,17 +76,18 @@ class Excluded:
 def excluded(candidates: Iterable[Candidate], query: Mapping[str, str]) -> Excluded:
     """Narrow the excluded by ``check`` (a code) and ``q`` (words in the name or the reason), and take ``page``."""
     check, text = query.get("check", ""), query.get("q", "").strip()
-    every = _exclusions(candidates)
+    every = _excluded(candidates)
     words = text.lower().split()
-    found = [each for each in every if (not check or each.reason.code == check) and _holds(each, words)]
-    found.sort(key=lambda each: CHECK_ORDER.index(each.reason.code))  # stable: within a check as the rules list them
+    found = [each for each in every if (not check or first_check(each) == check) and _holds(each, words)]
+    found.sort(key=lambda each: CHECK_ORDER.index(first_check(each)))  # stable: within a check as the rules list them
     page = Paginator(found, PAGE_SIZE).get_page(query.get("page"))
-    counts = Counter(each.reason.code for each in found)
+    counts = Counter(map(first_check, found))
     groups: list[Group] = []
     for each in page.object_list:
-        if not groups or groups[-1].code != each.reason.code:
-            groups.append(Group(each.reason.code, counts[each.reason.code], []))
-        groups[-1].rows.append(each)
+        code = first_check(each)
+        if not groups or groups[-1].code != code:
+            groups.append(Group(code, counts[code], []))
+        groups[-1].rows.append(exclusion_of(each))
     kept = urlencode({key: value for key, value in (("check", check), ("q", text)) if value})
     return Excluded(len(every), len(found), check, text, page, groups, kept)
 
@@ -97,10 +98,13 @@ def closest(candidates: Iterable[Candidate], limit: int = 4) -> list[Exclusion]:
     Those whose formats match the model come first, then those that fail fewer checks, then those whose best
     entry differs in fewer ways. One that is disabled was taken out on purpose, so it comes after its equals.
     """
-    every = _exclusions(candidates)
-    ranked = sorted(every, key=lambda each: (_differences(each), len(each.failures), each.runtime.disabled))
-    matching = [each for each in ranked if not _differences(each)]
-    return (matching or ranked)[:limit]
+    every = _excluded(candidates)
+    matching = [each for each in every if all(failure.code != FORMAT for failure in each.failures)]
+    if matching:
+        ranked = sorted(matching, key=lambda each: (len(each.failures), each.runtime.disabled))
+    else:
+        ranked = sorted(every, key=lambda each: (_differences(each), len(each.failures), each.runtime.disabled))
+    return [exclusion_of(each) for each in ranked[:limit]]
 
 
 _NEXT = re.compile(r", (?![^(]*\))")
@@ -108,7 +112,7 @@ _NO_ENTRIES = 1000
 """More than any entry differs in: without one nothing is nearly right."""
 
 
-def _differences(each: Exclusion) -> int:
+def _differences(each: Verdict) -> int:
     """In how many ways its best entry differs from the model, as OME's reason tells; 0 when an entry matches."""
     reason = next((failure.reason for failure in each.failures if failure.code == FORMAT), None)
     if reason is None:
@@ -120,12 +124,22 @@ def _differences(each: Exclusion) -> int:
     return min(len(_NEXT.split(entry)) for entry in entries.split("; "))
 
 
-def _exclusions(candidates: Iterable[Candidate]) -> list[Exclusion]:
-    return [Exclusion(each.verdict.runtime, each.reason, each.also) for each in candidates if each.reason is not None]
+def first_check(verdict: Verdict) -> str:
+    """The code of the first check that an excluded candidate fails."""
+    return verdict.failures[0].code
 
 
-def _holds(each: Exclusion, words: list[str]) -> bool:
+def exclusion_of(verdict: Verdict) -> Exclusion:
+    """An excluded candidate as it is shown. Of a thousand only a page is, so only those are made."""
+    return Exclusion(verdict.runtime, verdict.failures[0], verdict.failures[1:])
+
+
+def _excluded(candidates: Iterable[Candidate]) -> list[Verdict]:
+    return [each.verdict for each in candidates if each.verdict.failures]
+
+
+def _holds(each: Verdict, words: list[str]) -> bool:
     if not words:  # then no reason need be made
         return True
-    text = f"{each.runtime.ref.namespace}/{each.runtime.ref.name} {each.reason.reason}".lower()
+    text = f"{each.runtime.ref.namespace}/{each.runtime.ref.name} {each.failures[0].reason}".lower()
     return all(word in text for word in words)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cmp_to_key
+from functools import cmp_to_key, partial
 
 from .accelerators import UNSUPPORTED, required_classes, supports_classes
 from .formats import matching_entry, unsupported_text
@@ -15,7 +15,7 @@ from .modes import mismatch_text, requested_mode, runtime_mode
 from .objects import Entry, Model, Runtime, Service
 from .scoring import EntryScore, entry_weight, runtime_score
 from .semantics import Semantics
-from .sizes import distance, in_range, range_text
+from .sizes import SizeRange, distance, in_range, range_text
 
 __all__ = [
     "COMPATIBILITY_CODES",
@@ -158,10 +158,14 @@ def _compatibility_failures(question: Question, runtime: Runtime, entry: Entry |
         if requested is not None and declared is not None and declared.mode != requested:
             yield Failure(code, mismatch_text(component, declared.mode, requested))
     if entry is None:
-        yield Failure(FORMAT, lambda: unsupported_text(question.model, runtime.entries))
+        yield Failure(FORMAT, partial(unsupported_text, question.model, runtime.entries))
     size, bounds = question.model.size, runtime.size_range
     if size is not None and bounds is not None and not in_range(size, bounds):
-        yield Failure(SIZE, lambda: f"model size {size} is outside supported range {range_text(bounds)}")
+        yield Failure(SIZE, partial(_size_text, size, bounds))
+
+
+def _size_text(size: str, bounds: SizeRange) -> str:
+    return f"model size {size} is outside supported range {range_text(bounds)}"
 
 
 def judge(question: Question, runtime: Runtime) -> Verdict:

@@ -9,7 +9,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.views.decorators.http import require_GET
 
-from selection.faces.excluded import Exclusion, closest, excluded
+from selection.faces.excluded import Exclusion, closest, excluded, exclusion_of, first_check
 from selection.faces.explaining import CHECK_ORDER, why_first
 from selection.faces.filters import UserFilter
 from selection.faces.links import CLUSTER_SCOPE
@@ -19,6 +19,7 @@ from selection.rules.candidates import Candidate
 from selection.rules.explain import explain_model
 from selection.rules.formats import SHARDED, model_label
 from selection.rules.objects import ObjectRef
+from selection.rules.selection import Verdict
 from selection.store.basemodels import find_model_row, namespaces_for_model, services_of_model
 from selection.store.findings import findings_about
 from selection.store.fleets import fleet_of
@@ -121,8 +122,12 @@ def _context(row: ModelResult, namespace: str, query: QueryDict) -> dict[str, An
 
 def _few(candidates: Iterable[Candidate]) -> list[Few]:
     """The excluded by the first check they fail, in OME's order of checks, a few of each."""
-    found: dict[str, list[Exclusion]] = {}
+    found: dict[str, list[Verdict]] = {}
     for each in candidates:
-        if each.reason is not None:
-            found.setdefault(each.reason.code, []).append(Exclusion(each.verdict.runtime, each.reason, each.also))
-    return [Few(code, len(found[code]), found[code][:FEW]) for code in CHECK_ORDER if code in found]
+        if each.verdict.failures:
+            found.setdefault(first_check(each.verdict), []).append(each.verdict)
+    return [
+        Few(code, len(found[code]), [exclusion_of(each) for each in found[code][:FEW]])
+        for code in CHECK_ORDER
+        if code in found
+    ]
