@@ -17,4 +17,4 @@ def collect_seldom() -> None:
     thresholds a page with a thousand verdicts brings a full run every few requests, and that takes longer
     than the page.
     """
-    gc.set_threshold(NEW, 20, 100)
+    gc.set_threshold(NEW, 5, 400)
