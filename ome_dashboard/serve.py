@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 from typing import Any
 
 import django
@@ -102,6 +103,7 @@ def _serve() -> None:
     refuse_unmigrated_database()
 
     from ome_dashboard.wsgi import application
+    from selection.store.fleets import read_ahead
 
     options = server_options(
         host=settings.LISTEN_HOST,
@@ -119,6 +121,7 @@ def _serve() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     shown = f"[{settings.LISTEN_HOST}]" if ":" in settings.LISTEN_HOST else settings.LISTEN_HOST
     print(f"ome-dashboard: http://{shown}:{settings.LISTEN_PORT}/", file=sys.stderr, flush=True)
+    threading.Thread(target=read_ahead, daemon=True).start()
     server.run()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import connection
 from django.db.models import QuerySet
 
 from selection.rules.fleet import Fleet, evolved, read_fleet
@@ -17,7 +18,7 @@ from selection.rules.semantics import semantics_of
 from .models import Cluster, StoredObject
 from .uncollected import uncollected
 
-__all__ = ["Loaded", "advance", "fleet_of", "load", "load_fleet"]
+__all__ = ["Loaded", "advance", "fleet_of", "load", "load_fleet", "read_ahead"]
 
 MANY = 500
 """From so many changed objects on, reading a cluster anew is the quicker way."""
@@ -26,6 +27,7 @@ MANY = 500
 _KEPT = 8
 _loaded: OrderedDict[int, Loaded] = OrderedDict()
 _lock = threading.Lock()
+_reading: dict[int, threading.Lock] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +46,40 @@ class Loaded:
 
 def fleet_of(cluster: Cluster) -> Fleet:
     """The cluster's fleet as of ``cluster.generation``; the same object until the cluster changes."""
+    found = _fresh(cluster)
+    if found is not None:
+        return found.fleet
+    with _lock:
+        reading = _reading.setdefault(cluster.pk, threading.Lock())
+    with reading:  # one thread reads, and the others that look at this cluster wait for it
+        found = _fresh(cluster)
+        if found is not None:
+            return found.fleet
+        known = _loaded.get(cluster.pk)
+        new = (advance(cluster, known) if known else None) or load(cluster)
+        with _lock:
+            _loaded[cluster.pk] = new
+            _loaded.move_to_end(cluster.pk)
+            while len(_loaded) > _KEPT:
+                _loaded.popitem(last=False)
+    return new.fleet
+
+
+def _fresh(cluster: Cluster) -> Loaded | None:
+    """What is remembered of the cluster, unless it is another generation's."""
     with _lock:
         known = _loaded.get(cluster.pk)
-    if known is not None and (known.generation, known.version) == (cluster.generation, cluster.ome_version):
-        return known.fleet
-    new = (advance(cluster, known) if known else None) or load(cluster)
-    with _lock:
-        _loaded[cluster.pk] = new
-        _loaded.move_to_end(cluster.pk)
-        while len(_loaded) > _KEPT:
-            _loaded.popitem(last=False)
-    return new.fleet
+    same = known is not None and (known.generation, known.version) == (cluster.generation, cluster.ome_version)
+    return known if same else None
+
+
+def read_ahead() -> None:
+    """Read the clusters into memory before somebody looks: the first look at a large one takes seconds."""
+    try:
+        for cluster in Cluster.objects.all()[:_KEPT]:
+            fleet_of(cluster)
+    finally:
+        connection.close()  # a thread of its own has one of its own
 
 
 def load_fleet(cluster: Cluster) -> Fleet:

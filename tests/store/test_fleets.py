@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from selection.rules.fleet import Fleet
 from selection.store import fleets
-from selection.store.fleets import MANY, advance, fleet_of, load, load_fleet
+from selection.store.fleets import MANY, Loaded, advance, fleet_of, load, load_fleet
 from selection.store.models import Cluster, StoredObject
 
 from .builders import model, runtime, service, sync
@@ -40,6 +45,36 @@ def test_a_sync_without_changes_keeps_the_fleet() -> None:
     first = fleet_of(cluster)
     again, _ = sync("east", *FLEET)
     assert fleet_of(again) is first
+
+
+def test_threads_that_look_at_once_read_a_cluster_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster, _ = sync("east", *FLEET)
+    reads: list[int] = []
+    begun = Barrier(4)
+
+    def slow(cluster: Cluster) -> Loaded:
+        reads.append(cluster.pk)
+        time.sleep(0.2)
+        return Loaded(cluster.generation, cluster.ome_version, Fleet(), {})
+
+    def look() -> Fleet:
+        begun.wait(10)
+        return fleet_of(cluster)
+
+    monkeypatch.setattr(fleets, "load", slow)
+    with ThreadPoolExecutor(4) as pool:
+        found = [each.result() for each in [pool.submit(look) for _ in range(4)]]
+    assert len(reads) == 1
+    assert all(each is found[0] for each in found)
+
+
+def test_clusters_are_read_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "close", lambda: None)  # this thread goes on with it
+    clusters = [sync(name, *FLEET)[0] for name in ("east", "west")]
+    fleets.read_ahead()
+    with queries() as asked:
+        assert all(fleet_of(cluster).services for cluster in clusters)
+    assert len(asked) == 0
 
 
 def test_another_release_is_another_fleet() -> None:
