@@ -1,7 +1,7 @@
 """Pauses Python's garbage collector where a great many objects are made that all stay.
 
-Reading and judging a fleet makes a million objects and no cycles. The collector would look through all of them again
-and again, for a quarter of the time.
+Reading and judging a fleet makes hundreds of thousands of objects and no cycles. The collector would look through all
+of them again and again, for a quarter of the time.
 """
 
 from __future__ import annotations
