@@ -66,7 +66,12 @@ class Block:
 
 
 class ListState:
-    """A list as one request asks for it. Templates read it; queries run when it is read."""
+    """A list as one request asks for it. Templates read it; queries run when it is read.
+
+    ``counted`` is how many rows the filters leave, where a summary has counted them: then nothing counts again.
+    """
+
+    counted: int | None = None
 
     def __init__(self, request: HttpRequest, listing: Listing, queryset: QuerySet[Any]) -> None:
         self.listing = listing
@@ -121,7 +126,10 @@ class ListState:
     @cached_property
     def page(self) -> Page[Any]:
         """The page asked for; the last one when there aren't so many."""
-        return Paginator(self.ordered, PAGE_SIZE).get_page(self.query.get("page"))
+        paginator = Paginator(self.ordered, PAGE_SIZE)
+        if self.counted is not None:
+            paginator.count = self.counted
+        return paginator.get_page(self.query.get("page"))
 
     @cached_property
     def rows(self) -> list[Any]:

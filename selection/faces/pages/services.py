@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_GET
 
 from selection.faces.filters import ServiceFilter
-from selection.faces.lists import Column, Group, Listing, list_state, respond
+from selection.faces.lists import Column, Group, Listing, ListState, show_list
 from selection.faces.words import OUTCOMES
 from selection.store.models import ServiceResult
 from selection.store.overview import count_by_outcome
@@ -56,7 +58,14 @@ SERVICES = Listing(
 @require_GET
 def services(request: HttpRequest) -> HttpResponseBase:
     """Every InferenceService of every cluster."""
-    state = list_state(request, SERVICES, ServiceResult.objects.select_related("cluster"))
+    rows = ServiceResult.objects.select_related("cluster")
+    return show_list(request, SERVICES, rows, "services/list.html", _summary)
+
+
+def _summary(state: ListState) -> dict[str, Any]:
+    """The count of each outcome; it counts what the other filters leave."""
     counts = count_by_outcome(state.narrowed_without("outcome"))
-    outcomes = [(code, counts[code]) for code in OUTCOMES if counts.get(code)]
-    return respond(request, state, "services/list.html", {"outcomes": outcomes, "all_outcomes": sum(counts.values())})
+    total = sum(counts.values())
+    if not state.query.get("outcome"):
+        state.counted = total
+    return {"outcomes": [(code, counts[code]) for code in OUTCOMES if counts.get(code)], "all_outcomes": total}
