@@ -1,8 +1,4 @@
-"""What the database holds.
-
-``Cluster``, ``KindSync`` and ``StoredObject`` are what was read. Everything below them is derived: it is
-computed by the rules from the objects and can be rebuilt at any time, row for row.
-"""
+"""What the rules say of the objects that were read: it can be rebuilt at any time, row for row."""
 
 from __future__ import annotations
 
@@ -10,103 +6,17 @@ from typing import Any, ClassVar
 
 from django.db import models
 
+from .read import Cluster
+
 __all__ = [
-    "Cluster",
     "ComponentResult",
     "ConflictRow",
     "FindingRow",
-    "KindSync",
     "ModelResult",
     "ReferenceRow",
     "RuntimeResult",
     "ServiceResult",
-    "StoredObject",
 ]
-
-
-class Cluster(models.Model):
-    """A Kubernetes cluster, or a set of files that stands for one.
-
-    ``generation`` grows with every change of its objects; caches and derived rows name the one they saw.
-    """
-
-    class VersionSource(models.TextChoices):
-        """Where ``ome_version`` comes from."""
-
-        DEFAULT = "default"
-        DETECTED = "detected"
-        SET = "set"
-
-    name = models.CharField(max_length=253, unique=True)
-    source = models.CharField(max_length=500, blank=True, help_text="Where it was read from, in words")
-    ome_version = models.CharField(max_length=10, default="1.3")
-    ome_version_source = models.CharField(max_length=10, choices=VersionSource, default=VersionSource.DEFAULT)
-    ome_namespace = models.CharField(max_length=63, default="ome")
-    generation = models.PositiveBigIntegerField(default=0)
-    evaluated_generation = models.PositiveBigIntegerField(default=0)
-    sync_started_at = models.DateTimeField(null=True)
-    sync_finished_at = models.DateTimeField(null=True)
-    sync_error = models.TextField(blank=True)
-
-    class Meta:
-        ordering: ClassVar[list[str]] = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class KindSync(models.Model):
-    """How the last read of one kind went. ``listed_at`` is the age of what is stored of that kind."""
-
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="kinds")
-    kind = models.CharField(max_length=63)
-    outcome = models.CharField(max_length=20)
-    reason = models.TextField(blank=True)
-    resource_version = models.CharField(max_length=64, blank=True)
-    object_count = models.PositiveIntegerField(default=0)
-    attempted_at = models.DateTimeField()
-    listed_at = models.DateTimeField(null=True)
-
-    class Meta:
-        ordering: ClassVar[list[str]] = ["kind"]
-        constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["cluster", "kind"], name="kind_sync_once")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.cluster_id} {self.kind}: {self.outcome}"
-
-
-class StoredObject(models.Model):
-    """An object as it was read, its secrets replaced. ``problem_path`` says why it can't be judged."""
-
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="objects_read")
-    kind = models.CharField(max_length=63)
-    namespace = models.CharField(max_length=253, blank=True)
-    name = models.CharField(max_length=253)
-    uid = models.CharField(max_length=64, blank=True)
-    resource_version = models.CharField(max_length=64, blank=True)
-    manifest: models.JSONField[Any, Any] = models.JSONField()
-    digest = models.CharField(max_length=64)
-    generation = models.PositiveBigIntegerField(
-        default=0, help_text="The cluster's generation that brought it as it is"
-    )
-    problem_path = models.CharField(max_length=500, blank=True)
-    problem_message = models.TextField(blank=True)
-
-    class Meta:
-        ordering: ClassVar[list[str]] = ["kind", "namespace", "name"]
-        constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["cluster", "kind", "namespace", "name"], name="object_once")
-        ]
-        indexes: ClassVar[list[models.Index]] = [
-            models.Index(fields=["cluster", "generation"], name="object_generation"),
-            # Few can't be judged; they are counted on every overview.
-            models.Index(fields=["cluster", "kind"], condition=~models.Q(problem_message=""), name="object_problem"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
 
 class ServiceResult(models.Model):
@@ -135,6 +45,7 @@ class ServiceResult(models.Model):
         default=list, help_text="The deciding objects and their resourceVersions"
     )
     computed_at = models.DateTimeField(help_text="When this answer was first computed from these objects")
+    generation = models.PositiveBigIntegerField(default=0, help_text="The cluster's generation that last changed it")
 
     class Meta:
         ordering: ClassVar[list[str]] = ["cluster", "namespace", "name"]
@@ -258,6 +169,7 @@ class RuntimeResult(models.Model):
     named_by = models.PositiveIntegerField(default=0, help_text="Services that name it and get it")
     references = models.PositiveIntegerField(default=0, help_text="LeaderWorkerSet references in what it renders")
     problem = models.TextField(blank=True, help_text="Why it can't be read")
+    generation = models.PositiveBigIntegerField(default=0, help_text="The cluster's generation that last changed it")
 
     class Meta:
         ordering: ClassVar[list[str]] = ["cluster", "kind", "namespace", "name"]
@@ -342,6 +254,7 @@ class ModelResult(models.Model):
     first_name = models.CharField(max_length=253, blank=True)
     services = models.PositiveIntegerField(default=0)
     problem = models.TextField(blank=True)
+    generation = models.PositiveBigIntegerField(default=0, help_text="The cluster's generation that last changed it")
 
     class Meta:
         ordering: ClassVar[list[str]] = ["cluster", "kind", "namespace", "name"]

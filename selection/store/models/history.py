@@ -1,0 +1,119 @@
+"""What happened. It is kept for a time and can't be rebuilt."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.db import models
+
+from .read import Cluster
+
+__all__ = ["Change", "ObjectChange", "Tally"]
+
+
+class ObjectChange(models.Model):
+    """An object that differs from what was read before, in a field that can decide something.
+
+    Written in the transaction that stores the object, so that whoever evaluates next knows what it looks for.
+    """
+
+    class Act(models.TextChoices):
+        """What became of it. ``RECREATED``: another object of that name (another uid)."""
+
+        CREATED = "created"
+        CHANGED = "changed"
+        RECREATED = "recreated"
+        DELETED = "deleted"
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="object_changes")
+    generation = models.PositiveBigIntegerField(help_text="The cluster's generation that brought it")
+    at = models.DateTimeField()
+    kind = models.CharField(max_length=63)
+    namespace = models.CharField(max_length=253, blank=True)
+    name = models.CharField(max_length=253)
+    act = models.CharField(max_length=10, choices=Act)
+    old_version = models.CharField(max_length=64, blank=True, help_text="resourceVersion")
+    new_version = models.CharField(max_length=64, blank=True)
+    differences: models.JSONField[Any, Any] = models.JSONField(
+        default=list, help_text='[{"path", "before", "after"}]: the deciding fields that differ, at most twenty'
+    )
+    more_differences = models.PositiveIntegerField(default=0, help_text="How many more there are")
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-at", "-pk"]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["cluster", "generation"], name="object_change_generation"),
+            models.Index(fields=["cluster", "kind", "namespace", "name"], name="object_change_object"),
+            models.Index(fields=["at"], name="object_change_at"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name} {self.act}"
+
+
+class Change(models.Model):
+    """One thing about a service that became another: from what to what, and the object whose change caused it.
+
+    ``before`` and ``after`` hold a code; of a runtime ``kind/namespace/name``; empty for nothing. ``cause`` is None
+    when no object's change explains it: the release line was set, or the rules themselves changed.
+    """
+
+    class What(models.TextChoices):
+        """What changed. ``SERVICE`` came or went; ``CONFLICT`` appeared (``after``) or was gone (``before``)."""
+
+        SERVICE = "service"
+        OUTCOME = "outcome"
+        RUNTIME = "runtime"
+        MODE = "mode"
+        CONFLICT = "conflict"
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="changes")
+    generation = models.PositiveBigIntegerField(help_text="The cluster's generation that was judged")
+    at = models.DateTimeField()
+    namespace = models.CharField(max_length=253)
+    service = models.CharField(max_length=253)
+    what = models.CharField(max_length=10, choices=What)
+    component = models.CharField(max_length=10, blank=True)
+    before = models.CharField(max_length=600, blank=True)
+    after = models.CharField(max_length=600, blank=True)
+    cause = models.ForeignKey(ObjectChange, null=True, on_delete=models.SET_NULL, related_name="effects")
+    reason = models.CharField(max_length=300, blank=True, help_text="The cause in words, where no object is one")
+    other_causes: models.JSONField[Any, Any] = models.JSONField(
+        default=list, help_text='[{"kind", "namespace", "name", "act"}]: what else changed that can have caused it'
+    )
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-at", "-pk"]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["cluster", "namespace", "service", "at"], name="change_service"),
+            models.Index(fields=["at"], name="change_at"),
+            models.Index(fields=["cause"], name="change_cause"),
+            models.Index(fields=["cluster", "before"], condition=models.Q(what="runtime"), name="change_runtime_lost"),
+            models.Index(fields=["cluster", "after"], condition=models.Q(what="runtime"), name="change_runtime_won"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.service} {self.what}: {self.before} → {self.after}"
+
+
+class Tally(models.Model):
+    """A count that only grows, with a sum beside it: what metrics tell of the processes that sync.
+
+    Names: ``sync_failures`` by reason; ``evaluations`` by ``full`` or ``part``, with their seconds; ``batches`` of
+    events, with their seconds.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="tallies")
+    name = models.CharField(max_length=40)
+    label = models.CharField(max_length=40, blank=True)
+    count = models.PositiveBigIntegerField(default=0)
+    total = models.FloatField(default=0.0)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["cluster", "name", "label"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["cluster", "name", "label"], name="tally_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.label}: {self.count}"
