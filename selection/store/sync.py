@@ -6,23 +6,19 @@ that the cluster doesn't serve has no objects, so what was stored of it is remov
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from selection.cluster.kinds import KindListing
-from selection.rules.parsing import ref_of
 
 from .evaluate import evaluate
 from .models import Cluster, KindSync, StoredObject
-from .redaction import redact
-from .rows import Written, write_rows
+from .rows import Written
 from .secrettext import storable
+from .storing import locked, note_listing, rows_of, write_objects
 from .versions import set_version, update_version
 
 __all__ = ["SyncReport", "note_failure", "open_cluster", "store_kind", "sync_cluster"]
@@ -120,53 +116,25 @@ def _finish(cluster: Cluster, error: str) -> None:
     cluster.save(update_fields=["sync_finished_at", "sync_error"])
 
 
-def store_kind(cluster: Cluster, listing: KindListing) -> Written:
-    """Store one kind in one transaction: readers see the old objects or the new ones, never half."""
+def store_kind(cluster: Cluster, listing: KindListing, claim: int | None = None) -> Written:
+    """Store one kind in one transaction: readers see the old objects or the new ones, never half.
+
+    Raises:
+        LostClaim: ``claim`` was given, and somebody else has claimed the cluster since.
+    """
     now = timezone.now()
     kind = listing.kind.kind
+    rows = rows_of(cluster, kind, listing.objects or ())
     with transaction.atomic():
-        generation = Cluster.objects.select_for_update().values_list("generation", flat=True).get(pk=cluster.pk) + 1
+        generation = locked(cluster, claim).generation + 1
         written = Written()
-        listed = listing.outcome in {"complete", "not-served"}
-        if listed:
-            wanted = {
-                (row.namespace, row.name): row
-                for row in (_row(cluster, kind, each, generation) for each in listing.objects or ())
-            }
+        if listing.outcome in {"complete", "not-served"}:
             existing = StoredObject.objects.filter(cluster=cluster, kind=kind).defer("manifest")
-            # The digest stands for the manifest; what can't be judged is said by the evaluation.
-            uncompared = ["manifest", "generation", "problem_path", "problem_message"]
-            written = write_rows(existing, wanted.values(), StoredObject, stamps=uncompared)
+            kept = (row for row in existing if (row.namespace, row.name) not in rows.bad)
+            written = write_objects(kept, rows.good.values(), generation)
             if written.total:
                 Cluster.objects.filter(pk=cluster.pk).update(generation=generation)
-        status, _ = KindSync.objects.get_or_create(cluster=cluster, kind=kind, defaults={"attempted_at": now})
-        status.outcome, status.reason, status.attempted_at = listing.outcome, storable(listing.reason or ""), now
-        if listed:
-            status.listed_at = now
-            status.object_count = len(listing.objects or ())
-            status.resource_version = _text(listing.resource_version, 64)
+        status = KindSync.objects.filter(cluster=cluster, kind=kind).first() or KindSync(cluster=cluster, kind=kind)
+        note_listing(status, listing, rows, now)
         status.save()
     return written
-
-
-def _row(cluster: Cluster, kind: str, manifest: Mapping[str, Any], generation: int) -> StoredObject:
-    clean = {**redact(manifest), "kind": kind}
-    ref = ref_of(clean)
-    metadata = clean.get("metadata")
-    metadata = metadata if isinstance(metadata, Mapping) else {}
-    canonical = json.dumps(clean, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return StoredObject(
-        cluster=cluster,
-        kind=kind,
-        namespace=ref.namespace,
-        name=ref.name,
-        uid=_text(metadata.get("uid"), 64),
-        resource_version=_text(metadata.get("resourceVersion"), 64),
-        manifest=clean,
-        digest=hashlib.sha256(canonical).hexdigest(),
-        generation=generation,
-    )
-
-
-def _text(value: object, length: int) -> str:
-    return value[:length] if isinstance(value, str) else ""

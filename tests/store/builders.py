@@ -127,7 +127,7 @@ _TABLES: dict[type[Model], str] = {
     ModelResult: "cluster",
     FindingRow: "cluster",
 }
-_TIMES = {"attempted_at", "listed_at"}
+_TIMES = {"attempted_at", "listed_at", "confirmed_at"}
 
 
 def rows(cluster: Cluster, *, only: Iterable[type[Model]] = tuple(_TABLES)) -> dict[str, list[dict[str, Any]]]:

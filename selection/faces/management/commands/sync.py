@@ -18,6 +18,7 @@ from selection.cluster.kinds import KINDS, KindListing
 from selection.cluster.listing import read_cluster
 from selection.faces.cli.sources import database_in_words, standard_input
 from selection.store.models import Cluster
+from selection.store.storing import LostClaim
 from selection.store.sync import SyncReport, note_failure, open_cluster, sync_cluster
 
 __all__ = ["Command"]
@@ -103,7 +104,7 @@ class Command(BaseCommand):
                 report = sync_cluster(cluster, listed, step)
             except ClusterError as error:
                 raise CommandError(f"{cluster.name}: {error}") from None
-            except Cluster.DoesNotExist:
+            except (Cluster.DoesNotExist, LostClaim):
                 raise CommandError(f"{cluster.name}: it was forgotten while it was read") from None
         self._tell(cluster, report)
 
