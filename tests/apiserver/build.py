@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["ASSETS_VARIABLE", "NoApiServer", "assets"]
+__all__ = ["ASSETS_VARIABLE", "NoApiServer", "assets", "kubectl"]
 
 ASSETS_VARIABLE = "KUBEBUILDER_ASSETS"
 KUBERNETES = "v1.36.3"
@@ -77,8 +77,27 @@ def assets(*, build: bool = True) -> Path:
         if not (folder / "etcd").is_file():
             _build_etcd(folder / "etcd")
         if not (folder / "kube-apiserver").is_file():
-            _build_kube_apiserver(folder / "kube-apiserver")
+            _build_kubernetes("kube-apiserver", folder / "kube-apiserver")
     return folder
+
+
+def kubectl() -> Path:
+    """Return a kubectl of the API server's version, built when it isn't there: what reading is measured against.
+
+    Raises:
+        NoApiServer: it can't be built, with the reason.
+    """
+    folder = cache_folder()
+    target = folder / "kubectl"
+    if target.is_file():
+        return target
+    if shutil.which("go") is None:
+        raise NoApiServer("there is no Go to build a kubectl with")
+    folder.mkdir(parents=True, exist_ok=True)
+    with _exclusive(folder / ".lock"):
+        if not target.is_file():
+            _build_kubernetes("kubectl", target)
+    return target
 
 
 def _complete(folder: Path) -> bool:
@@ -110,10 +129,11 @@ def _build_etcd(target: Path) -> None:
         _place(folder / "etcd", target)
 
 
-def _build_kube_apiserver(target: Path) -> None:
+def _build_kubernetes(command: str, target: Path) -> None:
+    """Build one of the commands of Kubernetes."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "go.mod").write_text("module kubeapiserver\n\ngo 1.26\n")
+        (folder / "go.mod").write_text("module kubernetes\n\ngo 1.26\n")
         described = json.loads(_go(folder, "mod", "download", "-json", f"k8s.io/kubernetes@{KUBERNETES}"))
         # k8s.io/kubernetes replaces its staging modules by folders of its own repository, which a
         # module download doesn't have: the released modules of the same version stand in for them.
@@ -121,13 +141,13 @@ def _build_kube_apiserver(target: Path) -> None:
         staging = [entry["Old"]["Path"] for entry in edits.get("Replace") or []]
         lines = [f"replace {path} => {path} {STAGING}\n" for path in staging]
         (folder / "go.mod").write_text(
-            f"module kubeapiserver\n\ngo 1.26\n\nrequire k8s.io/kubernetes {KUBERNETES}\n\n{''.join(lines)}"
+            f"module kubernetes\n\ngo 1.26\n\nrequire k8s.io/kubernetes {KUBERNETES}\n\n{''.join(lines)}"
         )
         package = "k8s.io/component-base/version"
         stamps = [f"gitVersion={KUBERNETES}", "gitMajor=1", "gitMinor=36"]
         flags = "-s -w " + " ".join(f"-X {package}.{stamp}" for stamp in stamps)
-        output = folder / "kube-apiserver"
-        _go(folder, "build", "-trimpath", "-ldflags", flags, "-o", str(output), "k8s.io/kubernetes/cmd/kube-apiserver")
+        output = folder / command
+        _go(folder, "build", "-trimpath", "-ldflags", flags, "-o", str(output), f"k8s.io/kubernetes/cmd/{command}")
         _place(output, target)
 
 
