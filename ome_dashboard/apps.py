@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.apps import AppConfig
 from django.core.checks import register
 
-from ome_dashboard.checks import check_environment
+from ome_dashboard.checks import check_clusters, check_environment
 
 __all__ = ["DashboardConfig"]
 
@@ -18,3 +18,4 @@ class DashboardConfig(AppConfig):
     def ready(self) -> None:
         """Register the checks."""
         register(check_environment)
+        register(check_clusters)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning
 
-__all__ = ["check_environment"]
+from selection.store.declarations import DeclarationError, read_environment, read_file
+
+__all__ = ["check_clusters", "check_environment"]
 
 
 def check_environment(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
@@ -24,4 +27,20 @@ def check_environment(app_configs: Sequence[AppConfig] | None, **kwargs: Any) ->
         )
         for name in environment.unknown("OME_DASHBOARD_")
     ]
+    return found
+
+
+def check_clusters(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Report what is wrong with the clusters that are to be followed, with the file and line or the entry."""
+    found: list[CheckMessage] = []
+    hint = "docs/following.md shows the form."
+    try:
+        read_environment(settings.CLUSTERS)
+    except DeclarationError as error:
+        found.append(Error(f"OME_DASHBOARD_CLUSTERS: {error}.", hint=hint, id="ome_dashboard.E007"))
+    if settings.CLUSTERS_FILE:
+        try:
+            read_file(Path(settings.CLUSTERS_FILE).expanduser())
+        except DeclarationError as error:
+            found.append(Error(f"OME_DASHBOARD_CLUSTERS_FILE: {error}.", hint=hint, id="ome_dashboard.E008"))
     return found

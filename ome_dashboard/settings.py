@@ -137,6 +137,10 @@ except ValueError as error:
     DATABASES = {"default": database("sqlite://:memory:", DATA)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# The clusters that `manage.py sync --watch` follows; selection/store/declarations.py reads both, and checks.py checks.
+CLUSTERS = ENVIRONMENT.text("OME_DASHBOARD_CLUSTERS")
+CLUSTERS_FILE = ENVIRONMENT.text("OME_DASHBOARD_CLUSTERS_FILE")
+
 LANGUAGE_CODE = "en"
 USE_I18N = False
 TIME_ZONE = "UTC"
