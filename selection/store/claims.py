@@ -13,6 +13,7 @@ import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -23,10 +24,13 @@ from django.utils import timezone
 
 from .models import Cluster, KindSync
 
-__all__ = ["HOLDER", "Claim", "Locks", "beat", "open_locks", "record", "release"]
+__all__ = ["HOLDER", "SILENT", "Claim", "Locks", "beat", "holder_of", "open_locks", "record", "release"]
 
 HOLDER = f"{socket.gethostname()}:{os.getpid()}"
 """What this process calls itself: its host and number."""
+
+SILENT = timedelta(seconds=20)
+"""A holder that hasn't said anything for so long isn't counted on."""
 
 _CLASS = 0x4F4D45  # sets our advisory locks apart from those of others in the same database
 
@@ -52,13 +56,17 @@ class Locks(Protocol):
     """What keeps other processes away. One thread uses it."""
 
     def take(self, cluster: Cluster) -> bool:
-        """Lock a cluster; False when another process has it, or the database can't be reached."""
+        """Lock a cluster; False when another process has it.
+
+        Raises:
+            DatabaseError: the database can't be reached; ask :meth:`alive` what became of the others.
+        """
 
     def give(self, pk: int) -> None:
         """Unlock a cluster."""
 
     def alive(self) -> bool:
-        """Whether all that was taken is still ours. When it isn't, nothing is, and it can be taken again."""
+        """Whether all that was taken is still ours. When it isn't, nothing is, and all can be taken again."""
 
     def close(self) -> None:
         """Unlock everything."""
@@ -76,12 +84,9 @@ class _AdvisoryLocks:
         self._session: BaseDatabaseWrapper | None = None
 
     def take(self, cluster: Cluster) -> bool:
-        try:
-            if self._session is None:
-                self._session = _session()
-            return bool(self._ask("SELECT pg_try_advisory_lock(%s, %s)", _CLASS, cluster.pk & 0x7FFFFFFF))
-        except DatabaseError:
-            return False  # if the session is gone, so is what it held: alive() tells
+        if self._session is None:
+            self._session = _session()
+        return bool(self._ask("SELECT pg_try_advisory_lock(%s, %s)", _CLASS, cluster.pk & 0x7FFFFFFF))
 
     def give(self, pk: int) -> None:
         with suppress(DatabaseError):
@@ -90,7 +95,7 @@ class _AdvisoryLocks:
 
     def alive(self) -> bool:
         if self._session is None:
-            return False
+            return True  # nothing was taken
         try:
             return bool(self._ask("SELECT 1"))
         except DatabaseError:
@@ -187,3 +192,9 @@ def release(pk: int, number: int) -> None:
     with transaction.atomic():
         if Cluster.objects.filter(pk=pk, claim=number).update(holder=""):
             KindSync.objects.filter(cluster=pk).update(watching=False, watch_trouble="")
+
+
+def holder_of(name: str) -> str:
+    """The process that follows the cluster of this name just now, ``""`` when none does."""
+    lately = Cluster.objects.filter(name=name, heartbeat_at__gt=timezone.now() - SILENT)
+    return lately.values_list("holder", flat=True).first() or ""

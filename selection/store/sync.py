@@ -18,7 +18,7 @@ from .evaluate import evaluate
 from .models import Cluster, KindSync, StoredObject
 from .rows import Written
 from .secrettext import storable
-from .storing import locked, note_listing, rows_of, write_objects
+from .storing import LostClaim, locked, note_listing, rows_of, write_objects
 from .versions import set_version, update_version
 
 __all__ = ["SyncReport", "note_failure", "open_cluster", "store_kind", "sync_cluster"]
@@ -83,13 +83,17 @@ def sync_cluster(
 
     ``listings`` may be read lazily. An exception while reading (a cluster that can't be reached at all) is
     recorded on the cluster and raised again; the kinds stored before it stay, and they are evaluated.
+
+    Raises:
+        LostClaim: a process began to follow the cluster, or it was forgotten; what this one reads is old by then.
     """
     report = SyncReport()
+    claim = cluster.claim
     cluster.sync_started_at = timezone.now()
     cluster.save(update_fields=["sync_started_at"])
     try:
         for listing in listings:
-            written = store_kind(cluster, listing)
+            written = store_kind(cluster, listing, claim)
             report.outcomes[listing.kind.kind] = listing.outcome
             if listing.reason:
                 report.reasons[listing.kind.kind] = listing.reason
@@ -97,6 +101,8 @@ def sync_cluster(
             report.changed += written.total
             if on_kind is not None:
                 on_kind(listing)
+    except LostClaim:
+        raise
     except Exception as failure:
         _finish(cluster, str(failure) or type(failure).__name__)
         raise
