@@ -35,6 +35,8 @@ MOST_WAITING = 2000
 MOST_AT_ONCE = 1000
 TOGETHER = 0.1
 """Seconds that a batch waits for what comes right behind its first happening."""
+IDLE = 0.5
+"""Seconds that a step waits for something to do."""
 UNJUDGED = 1.0
 """Seconds for which storing may go on without judging, while more is waiting."""
 FIRST_LISTS = 30.0
@@ -188,7 +190,7 @@ class Following:
     def _gather(self) -> list[Happening]:
         """What waits: the first happening, and what comes right behind it."""
         try:
-            batch = [self._queue.get(timeout=0.0 if self._owed and not self._awaited else 0.5)]
+            batch = [self._queue.get(timeout=0.0 if self._due() else IDLE)]
         except queue.Empty:
             return []
         until = self._clock() + TOGETHER
@@ -256,11 +258,17 @@ class Following:
             )
         self._owed |= row[1] != row[2]
 
-    def _judge(self) -> bool:
+    def _due(self) -> bool:
+        """Whether judging is owed and may begin: all kinds were listed once, or it took too long."""
         now = self._clock()
-        if not self._owed or now < self._not_before or (self._awaited and now - self._started < FIRST_LISTS):
+        waits = bool(self._awaited) and now - self._started < FIRST_LISTS
+        return self._owed and not waits and now >= self._not_before
+
+    def _judge(self) -> bool:
+        if not self._due():
             return False
-        if not self._queue.empty() and self._unjudged_since is not None and now - self._unjudged_since < UNJUDGED:
+        since = self._unjudged_since
+        if not self._queue.empty() and since is not None and self._clock() - since < UNJUDGED:
             return False
         cluster = Cluster.objects.filter(pk=self.cluster.pk).first()
         if cluster is None:
