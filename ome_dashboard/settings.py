@@ -105,6 +105,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "selection.faces.seen.SeenMiddleware",
 ]
 
 ROOT_URLCONF = "ome_dashboard.urls"

@@ -19,10 +19,11 @@ from selection.faces.ages import age_text
 from selection.faces.explaining import Step, arithmetic, parameters
 from selection.faces.links import candidate_url, manifest_url, object_url
 from selection.faces.nav import NAVIGATION
+from selection.faces.seen import seen_at_start
+from selection.faces.strip import strip_values
 from selection.faces.words import word
 from selection.rules.objects import ObjectRef
 from selection.rules.sizes import range_text
-from selection.store.freshness import freshness
 
 __all__ = ["register"]
 
@@ -204,8 +205,7 @@ def navigation(context: Context) -> dict[str, Any]:
     return {"groups": groups}
 
 
-@register.inclusion_tag("components/freshness.html")
-def freshness_strip() -> dict[str, Any]:
-    """What was measured when: the clusters, those with problems and the oldest data first."""
-    found = freshness()
-    return {"shown": found[:4], "more": max(0, len(found) - 4)}
+@register.inclusion_tag("components/freshness.html", takes_context=True)
+def freshness_strip(context: Context) -> dict[str, Any]:
+    """How fresh the data is: the clusters, those with problems and the oldest data first."""
+    return strip_values(*seen_at_start(context.get("request")))
