@@ -37,6 +37,7 @@ CONNECT_TIMEOUT = 5.0
 """Seconds; an API server that doesn't accept a connection by then is as good as down."""
 READ_TIMEOUT = 60.0
 """Seconds without a byte; the API server itself gives up a list after 60."""
+MOST_CONNECTIONS = 32
 IN_CLUSTER = "in-cluster"
 
 
@@ -200,6 +201,10 @@ def _configuration() -> Configuration:
     configuration = Configuration()
     # urllib3 would try three times on its own: all trying again is in `retry`, where it is counted.
     configuration.retries = False
+    # A connection that died without a word is noticed by the kernel even when nothing is sent over it.
+    configuration.keep_alive = True
+    # Every kind that is followed has a connection of its own, and more when they are listed at once.
+    configuration.connection_pool_maxsize = MOST_CONNECTIONS
     return configuration
 
 

@@ -18,7 +18,7 @@ from selection.cluster.objects import strip_noise
 from selection.cluster.retry import Retry
 from selection.cluster.transport import get_json
 
-__all__ = ["PAGE_SIZE", "Page", "read_cluster", "read_kind"]
+__all__ = ["PAGE_SIZE", "Page", "list_kind", "read_cluster", "read_kind"]
 
 PAGE_SIZE = 500
 """What kubectl asks for."""
@@ -84,27 +84,45 @@ def read_kind(
     return listing
 
 
-def _read_kind(
-    connection: Connection, kind: Kind, ome_namespace: str, page_size: int, on_page: OnPage | None, retry: Retry
-) -> tuple[KindListing, bool]:
-    """Return the listing, and whether the cluster could be reached."""
+def list_kind(
+    connection: Connection,
+    kind: Kind,
+    *,
+    ome_namespace: str = OME_NAMESPACE,
+    page_size: int = PAGE_SIZE,
+    on_page: OnPage | None = None,
+    retry: Retry | None = None,
+) -> KindListing:
+    """Return all objects of one kind, or that it isn't served or is forbidden; the rest is as for ``read_kind``.
+
+    Raises:
+        Unauthorized: the API server doesn't know us.
+        ApiError: it can't be read for now, with what to do about that.
+    """
+    retry = retry or Retry()
     reading = _Reading(connection, kind, page_size, on_page, retry)
     try:
         objects, version = reading.whole(ome_namespace)
     except ApiError as error:
-        return _without_objects(connection, kind, error, retry), error.trouble != "connection"
-    return KindListing(kind, "complete", None, objects, version, reading.pages), True
-
-
-def _without_objects(connection: Connection, kind: Kind, error: ApiError, retry: Retry) -> KindListing:
-    if error.status == 403:
-        return KindListing(kind, "forbidden", str(error))
-    if error.status == 404:
-        try:
+        if error.status == 403:
+            return KindListing(kind, "forbidden", str(error))
+        if error.status == 404:
             return KindListing(kind, "not-served", _not_served(connection, kind, retry))
-        except ApiError as other:
-            return KindListing(kind, "failed", str(other))
-    return KindListing(kind, "failed", str(error))
+        raise
+    return KindListing(kind, "complete", None, objects, version, reading.pages)
+
+
+def _read_kind(
+    connection: Connection, kind: Kind, ome_namespace: str, page_size: int, on_page: OnPage | None, retry: Retry
+) -> tuple[KindListing, bool]:
+    """Return the listing, and whether the cluster could be reached."""
+    try:
+        listing = list_kind(
+            connection, kind, ome_namespace=ome_namespace, page_size=page_size, on_page=on_page, retry=retry
+        )
+    except ApiError as error:
+        return KindListing(kind, "failed", str(error)), error.trouble != "connection"
+    return listing, True
 
 
 @dataclass(slots=True)

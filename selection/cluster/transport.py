@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from http.client import IncompleteRead
+from types import TracebackType
 from typing import Any
 
 import urllib3
@@ -23,18 +24,22 @@ from selection.cluster.config import Connection
 from selection.cluster.errors import ApiError, ClusterError, Trouble, Unauthorized
 from selection.cluster.jsontext import printable
 from selection.cluster.retry import Retry
+from selection.cluster.stopping import release
 
-__all__ = ["get_json", "server_version"]
+__all__ = ["TROUBLES", "Lines", "Silence", "get_json", "open_lines", "parse_object", "server_version"]
 
 LONGEST_ANSWER = 512 * 1024 * 1024
 """Bytes; a page of 500 objects at the size limit of etcd stays below."""
 LONGEST_ANSWER_TIME = 300.0
 """Seconds for one whole answer, so that a server that sends a byte now and then can't hold us for ever."""
+LONGEST_LINE = 64 * 1024 * 1024
+"""Bytes of one event; etcd keeps objects of a few MiB at most."""
 LONGEST_MESSAGE = 500
 CHUNK = 256 * 1024
 
 UNPRINTABLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 TROUBLES: dict[int, Trouble] = {429: "throttled", 500: "server", 502: "server", 503: "server", 504: "server"}
+"""The statuses after which asking again may help, and why."""
 VERIFICATION = re.compile(r"certificate verify failed: ([^(\n]+)")
 
 
@@ -62,6 +67,86 @@ def server_version(connection: Connection, *, retry: Retry | None = None) -> str
     return version
 
 
+class Silence(ApiError):
+    """An answer that doesn't end brought nothing for a while. The server may have nothing to say, or be gone."""
+
+
+class Lines:
+    """The lines of an answer that doesn't end, without the empty ones, as they arrive. To be closed.
+
+    Iterating raises ApiError when the answer is cut off, when nothing comes for too long, or when a line has no end.
+    """
+
+    def __init__(self, connection: Connection, response: urllib3.BaseHTTPResponse, silence: float) -> None:
+        self._connection = connection
+        self._response = response
+        self._silence = silence
+
+    def __iter__(self) -> Iterator[bytes]:
+        pending = bytearray()
+        while part := self._part():
+            searched = len(pending)
+            pending += part
+            while (end := pending.find(b"\n", searched)) >= 0:
+                line = bytes(pending[:end]).strip()
+                del pending[: end + 1]
+                searched = 0
+                if line:
+                    yield line
+            if len(pending) > LONGEST_LINE:
+                raise ApiError(f"{self._connection.server}: an event is longer than {LONGEST_LINE // 1024 // 1024} MiB")
+        if pending.strip():
+            raise ApiError(f"{self._connection.server}: the last event was cut off", trouble="connection")
+
+    def _part(self) -> bytes:
+        try:
+            return self._response.read1(CHUNK, decode_content=True)
+        except wire.ReadTimeoutError:
+            words = f"{self._connection.server}: nothing came for {self._silence:g} s"
+            raise Silence(words, trouble="connection") from None
+        except (OSError, ValueError, AttributeError, wire.HTTPError) as error:
+            # Values and attributes: a socket that another thread shuts down is gone while it is read.
+            raise _failure(self._connection, error) from None
+
+    def close(self) -> None:
+        """Hang up."""
+        release()
+        self._response.close()
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_lines(connection: Connection, path: str, query: Sequence[tuple[str, str]], *, silence: float) -> Lines:
+    """Ask once for an answer that comes line by line, and return it when it begins.
+
+    ``silence`` is the number of seconds without a byte after which the line is taken for dead.
+
+    Raises:
+        Unauthorized: HTTP 401.
+        ApiError: any other failure.
+    """
+    response: urllib3.BaseHTTPResponse | None = None
+    try:
+        # Not compressed: a compressor holds an event back until it has enough of them.
+        response = _send(connection, path, query, encoding="identity", read_timeout=silence)
+        if response.status == 200:
+            return Lines(connection, response, silence)
+        body = _read(response)
+    except (OSError, wire.HTTPError, ApiException) as error:
+        raise _failure(connection, error) from None
+    finally:
+        if response is not None and response.status != 200:
+            release()
+            response.close()
+    raise _refusal(connection, response, body)
+
+
 def _get(connection: Connection, path: str, query: Sequence[tuple[str, str]]) -> dict[str, Any]:
     response: urllib3.BaseHTTPResponse | None = None
     try:
@@ -70,6 +155,7 @@ def _get(connection: Connection, path: str, query: Sequence[tuple[str, str]]) ->
     except (OSError, wire.HTTPError, ApiException) as error:
         raise _failure(connection, error) from None
     finally:
+        release()
         if response is not None:
             response.close()  # a connection that was read to its end is back in the pool, and stays open
     if response.status == 200:
@@ -77,20 +163,27 @@ def _get(connection: Connection, path: str, query: Sequence[tuple[str, str]]) ->
     raise _refusal(connection, response, body)
 
 
-def _send(connection: Connection, path: str, query: Sequence[tuple[str, str]]) -> urllib3.BaseHTTPResponse:
+def _send(
+    connection: Connection,
+    path: str,
+    query: Sequence[tuple[str, str]],
+    *,
+    encoding: str = "gzip",
+    read_timeout: float | None = None,
+) -> urllib3.BaseHTTPResponse:
     client = connection.client
     try:
         method, url, headers, _, _ = client.param_serialize(
             "GET",
             path,
             query_params=list(query),
-            header_params={"Accept": "application/json", "Accept-Encoding": "gzip"},
+            header_params={"Accept": "application/json", "Accept-Encoding": encoding},
             auth_settings=["BearerToken"],
         )
     except Exception as error:  # renewing a token runs plugins, reads files and asks identity providers
         raise ApiError(f"the credentials could not be renewed ({type(error).__name__})") from None
     headers = {name: str(value).strip() for name, value in headers.items()}
-    timeouts = (connection.connect_timeout, connection.read_timeout)
+    timeouts = (connection.connect_timeout, connection.read_timeout if read_timeout is None else read_timeout)
     try:
         answer = client.call_api(method, url, header_params=headers, _request_timeout=timeouts)
     except ValueError as error:
@@ -115,18 +208,30 @@ def _read(response: urllib3.BaseHTTPResponse, clock: Callable[[], float] = time.
     return b"".join(parts)
 
 
-def _decode(connection: Connection, response: urllib3.BaseHTTPResponse, body: bytes) -> dict[str, Any]:
+def parse_object(text: bytes) -> dict[str, Any]:
+    """Return the JSON object that this is, without characters that no database keeps.
+
+    Raises:
+        ValueError: it is no JSON, or no object; the message quotes nothing of it.
+    """
     try:
-        value = json.loads(body, parse_constant=_no_constant)
-        if UNPRINTABLE.search(body):
+        value = json.loads(text, parse_constant=_no_constant)
+        if UNPRINTABLE.search(text):
             value = printable(value)
     except (ValueError, RecursionError):
-        of = response.headers.get("Content-Type", "no content type").split(";")[0][:80]
-        words = f"the answer is not JSON ({of}); is this a Kubernetes API server?"
-        raise ApiError(f"{connection.server}: {words}") from None
+        raise ValueError("not JSON") from None
     if not isinstance(value, dict):
-        raise ApiError(f"{connection.server}: the answer is not a JSON object; is this a Kubernetes API server?")
+        raise ValueError("not a JSON object")
     return value
+
+
+def _decode(connection: Connection, response: urllib3.BaseHTTPResponse, body: bytes) -> dict[str, Any]:
+    try:
+        return parse_object(body)
+    except ValueError as error:
+        of = response.headers.get("Content-Type", "no content type").split(";")[0][:80]
+        what = f"{error} ({of})" if str(error) == "not JSON" else error
+        raise ApiError(f"{connection.server}: the answer is {what}; is this a Kubernetes API server?") from None
 
 
 def _no_constant(text: str) -> float:
