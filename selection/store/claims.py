@@ -120,7 +120,7 @@ def _session() -> BaseDatabaseWrapper:
     session = connection.copy()
     session.settings_dict["CONN_HEALTH_CHECKS"] = False  # a check that fails would connect anew, without our locks
     session.settings_dict["OPTIONS"] = {**session.settings_dict["OPTIONS"], **_CLIENT}
-    session.connect()
+    session.ensure_connection()
     with session.cursor() as cursor:
         for name, value in _SERVER.items():
             with suppress(DatabaseError):  # a server on a system that lacks one

@@ -45,6 +45,8 @@ LOOK_EVERY = 2.0
 AFTER_FAILURE = 30.0
 """Seconds until what could not be judged is tried again."""
 LONGEST_WAIT = 10.0
+LINE_ENDS = 2.0
+"""Seconds that a line gets to end its threads; they end by themselves otherwise."""
 
 
 class Line(Protocol):
@@ -55,6 +57,9 @@ class Line(Protocol):
 
     def stop(self) -> None:
         """Tell nothing more, as soon as may be. Doesn't wait."""
+
+    def join(self, timeout: float) -> object:
+        """Wait until all of its threads have ended, so many seconds at most."""
 
 
 OpenLine = Callable[[Cluster], Line]
@@ -88,6 +93,7 @@ class Following:
         self._awaited = {kind.kind for kind in KINDS}
         self._troubles: dict[str, str] = {}
         self._error: str | None = None
+        self._listed = False
         self._not_before = clock()
         self._started = clock()
         self._looked = clock()
@@ -135,6 +141,8 @@ class Following:
         finally:
             self.stop()
             connection.close()
+            if self._line is not None:
+                self._line.join(LINE_ENDS)
 
     def step(self) -> bool:
         """Take one batch, if there is one, store it, and judge when it is time; return whether anything was done.
@@ -224,18 +232,20 @@ class Following:
         if self._awaited:
             return
         error = next(iter(self._troubles.values())) if len(self._troubles) == len(KINDS) else ""
-        if error != self._error:
-            self._note_error(error)
-            fields = {"cluster": self.cluster.name}
-            if error:
-                logger.warning("lost", extra={**fields, "reason": error})
-            elif self._error is None:
-                seconds = round(self._clock() - self._started, 2)
-                kinds = len(KINDS) - len(self._troubles)
-                logger.info("listed", extra={**fields, "kinds": kinds, "objects": self._objects, "seconds": seconds})
-            else:
-                logger.info("resumed", extra=fields)
-            self._error = error
+        if error == self._error:
+            return
+        self._note_error(error)
+        fields = {"cluster": self.cluster.name}
+        if error and not self._error:
+            logger.warning("lost", extra={**fields, "reason": error})
+        elif not error and not self._listed:
+            seconds = round(self._clock() - self._started, 2)
+            kinds = len(KINDS) - len(self._troubles)
+            logger.info("listed", extra={**fields, "kinds": kinds, "objects": self._objects, "seconds": seconds})
+            self._listed = True
+        elif not error:
+            logger.info("resumed", extra=fields)
+        self._error = error
 
     def _note_error(self, error: str) -> None:
         try:

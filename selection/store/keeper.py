@@ -125,6 +125,10 @@ class Keeper:
         except DatabaseError as error:
             self._failed(error)
             return False
+        except Exception:  # whatever nobody thought of: the clusters are followed on, and it is tried again
+            logger.exception("keeping failed")
+            self._quiet_until = self.clock() + 5.0
+            return False
         if self._gone_since is not None:
             logger.info("the database is back", extra={"seconds": round(self.clock() - self._gone_since, 1)})
             self._gone_since = None

@@ -86,3 +86,6 @@ class FakeLine:
     def stop(self) -> None:
         """Remember that it was asked to."""
         self.stopped = True
+
+    def join(self, timeout: float) -> None:
+        """There is nothing to wait for."""

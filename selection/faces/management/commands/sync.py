@@ -1,8 +1,9 @@
-"""``manage.py sync``: reads a cluster, or files that stand for one, into the database."""
+"""``manage.py sync``: reads a cluster, or files that stand for one, into the database; or follows clusters."""
 
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +17,12 @@ from selection.cluster.errors import ClusterError, SourceError
 from selection.cluster.files import listings, read_paths
 from selection.cluster.kinds import KINDS, KindListing
 from selection.cluster.listing import read_cluster
+from selection.faces.cli.following import own_declarations
 from selection.faces.cli.sources import database_in_words, standard_input
+from selection.store.claims import holder_of
+from selection.store.declarations import DeclarationError
+from selection.store.keeper import Keeper
+from selection.store.lines import open_line
 from selection.store.models import Cluster
 from selection.store.storing import LostClaim
 from selection.store.sync import SyncReport, note_failure, open_cluster, sync_cluster
@@ -25,9 +31,9 @@ __all__ = ["Command"]
 
 
 class Command(BaseCommand):
-    """Read every kind once. What can't be read is said; the rest is stored."""
+    """Read every kind once, or follow what is declared. What can't be read is said; the rest is stored."""
 
-    help = "Read a cluster (a kubeconfig context, in-cluster, or files) into the database and judge it."
+    help = "Read a cluster (a kubeconfig context, in-cluster, or files) into the database and judge it; or follow it."
 
     def add_arguments(self, parser: CommandParser) -> None:
         source = parser.add_mutually_exclusive_group()
@@ -37,6 +43,10 @@ class Command(BaseCommand):
             "--from", action="append", metavar="PATH", dest="paths",
             help="manifests: a file, a folder or - for standard input; may be given again",
         )  # fmt: skip
+        parser.add_argument(
+            "--watch", action="store_true",
+            help="follow this cluster, and every one that is declared, until the process is told to end",
+        )  # fmt: skip
         parser.add_argument("--kubeconfig", metavar="PATH", help="instead of KUBECONFIG or ~/.kube/config")
         parser.add_argument("--cluster", metavar="NAME", help="the name to keep it under")
         parser.add_argument("--ome-namespace", metavar="NAMESPACE", help="where OME is installed (ome)")
@@ -45,11 +55,31 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["kubeconfig"] and (options["paths"] or options["in_cluster"]):
             raise CommandError("--kubeconfig is for a context of it: leave out --from and --in-cluster", returncode=2)
+        if options["watch"] and options["paths"]:
+            raise CommandError("--watch follows a cluster, and files are none: leave out one of both", returncode=2)
         with database_in_words():
-            if options["paths"]:
+            if options["watch"]:
+                self._watch(options)
+            elif options["paths"]:
                 self._files(options)
             else:
                 self._cluster(options)
+
+    def _watch(self, options: dict[str, Any]) -> None:
+        try:
+            keeper = Keeper(open_line, own_declarations(options))
+        except (ClusterError, DeclarationError) as error:
+            raise CommandError(str(error)) from None
+
+        def end(number: int, frame: object) -> None:
+            keeper.stopping = True
+
+        before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            keeper.run()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _cluster(self, options: dict[str, Any]) -> None:
         try:
@@ -61,18 +91,14 @@ class Command(BaseCommand):
             note_failure(options["cluster"] or options["context"] or "", str(error))
             raise CommandError(str(error)) from None
         with connection:
-            cluster = self._open(options, connection.name, _where(connection))
+            name = _checked_name(options, connection.name)
+            holder = holder_of(name)
+            if holder:
+                self.stdout.write(f"{name}: {holder} follows it: there is nothing to do")
+                return
+            cluster = _open(options, name, _where(connection))
             listed = read_cluster(connection, ome_namespace=cluster.ome_namespace)
             self._store(cluster, listed, options["verbosity"])
-
-    def _open(self, options: dict[str, Any], name: str, source: str) -> Cluster:
-        name = options["cluster"] or name
-        for option, text, longest in (("cluster", name, 253), ("ome-namespace", options["ome_namespace"] or "", 63)):
-            if len(text) > longest or not text.isprintable():
-                raise CommandError(f"--{option}: at most {longest} printable characters, please")
-        return open_cluster(
-            name, source=source, ome_version=options["ome_version"], ome_namespace=options["ome_namespace"]
-        )
 
     def _files(self, options: dict[str, Any]) -> None:
         try:
@@ -87,7 +113,11 @@ class Command(BaseCommand):
             )
         first = options["paths"][0]
         name = "files" if first == "-" else Path(first).resolve().stem or "files"
-        cluster = self._open(options, name, f"files: {', '.join(options['paths'])}")
+        name = _checked_name(options, name)
+        holder = holder_of(name)
+        if holder:
+            raise CommandError(f"{name}: {holder} follows a cluster of this name; give --cluster another one")
+        cluster = _open(options, name, f"files: {', '.join(options['paths'])}")
         self._store(cluster, listings(documents), options["verbosity"])
 
     def _store(self, cluster: Cluster, listed: Iterable[KindListing], verbosity: int) -> None:
@@ -104,8 +134,10 @@ class Command(BaseCommand):
                 report = sync_cluster(cluster, listed, step)
             except ClusterError as error:
                 raise CommandError(f"{cluster.name}: {error}") from None
-            except (Cluster.DoesNotExist, LostClaim):
-                raise CommandError(f"{cluster.name}: it was forgotten while it was read") from None
+            except (Cluster.DoesNotExist, LostClaim) as error:
+                if not Cluster.objects.filter(pk=cluster.pk).exists():
+                    raise CommandError(f"{cluster.name}: it was forgotten while it was read") from None
+                raise CommandError(f"{error}: what was read here is older than that") from None
         self._tell(cluster, report)
 
     def _tell(self, cluster: Cluster, report: SyncReport) -> None:
@@ -124,3 +156,20 @@ class Command(BaseCommand):
 
 def _where(connection: Connection) -> str:
     return f"{connection.name} at {connection.server}"
+
+
+def _checked_name(options: dict[str, Any], name: str) -> str:
+    """The name to keep the cluster under; with it the other words of the command line are seen to be storable.
+
+    Raises:
+        CommandError: one of them isn't.
+    """
+    name = options["cluster"] or name
+    for option, text, longest in (("cluster", name, 253), ("ome-namespace", options["ome_namespace"] or "", 63)):
+        if len(text) > longest or not text.isprintable():
+            raise CommandError(f"--{option}: at most {longest} printable characters, please")
+    return name
+
+
+def _open(options: dict[str, Any], name: str, source: str) -> Cluster:
+    return open_cluster(name, source=source, ome_version=options["ome_version"], ome_namespace=options["ome_namespace"])
