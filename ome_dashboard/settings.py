@@ -66,6 +66,15 @@ elif len(SECRET_KEY) < 32 and not LOCAL:
         "Give all processes the same 50 random characters or more, from a Secret.",
     )
 
+# What Prometheus shows when it asks for /metrics. Without one only who has signed in may.
+METRICS_TOKEN = ENVIRONMENT.text("OME_DASHBOARD_METRICS_TOKEN")
+if METRICS_TOKEN and len(METRICS_TOKEN) < 16:
+    ENVIRONMENT.report(
+        "E009",
+        "OME_DASHBOARD_METRICS_TOKEN is shorter than 16 characters.",
+        "Give it random characters that nobody guesses, such as those of `openssl rand -hex 32`.",
+    )
+
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 if not LOCAL:
     ALLOWED_HOSTS = ENVIRONMENT.names("OME_DASHBOARD_ALLOWED_HOSTS")
@@ -96,6 +105,8 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "ome_dashboard.middleware.ContentSecurityPolicyMiddleware",
     "selection.faces.pages.health.ProbeMiddleware",
+    "selection.faces.measuring.TimingMiddleware",
+    "selection.faces.pages.metrics.MetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

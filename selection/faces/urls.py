@@ -9,6 +9,7 @@ from selection.faces.pages.clusters import clusters
 from selection.faces.pages.conflicts import conflicts
 from selection.faces.pages.findings import findings
 from selection.faces.pages.live import live
+from selection.faces.pages.metrics import metrics
 from selection.faces.pages.migration import migration
 from selection.faces.pages.model import model
 from selection.faces.pages.models import models
@@ -26,6 +27,7 @@ __all__ = ["urlpatterns"]
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview, name="overview"),
     path("live/", live, name="live"),
+    path("metrics", metrics, name="metrics"),
     path("services/", services, name="services"),
     # Before the page of a service: a cluster's name may look like the start of a longer address.
     path(
