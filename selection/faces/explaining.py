@@ -9,24 +9,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from selection.rules.candidates import Candidate
-from selection.rules.conflicts import WORKLOAD_KINDS
-from selection.rules.explanation import ComponentModes, Explanation
+from selection.rules.explanation import Explanation
 from selection.rules.modes import MODE_ANNOTATION, Declared
-from selection.rules.objects import Service, Workload
+from selection.rules.objects import Service
 from selection.rules.scoring import EntryScore
 from selection.rules.semantics import semantics_of
 
 __all__ = [
     "CHECK_ORDER",
-    "Observed",
     "Place",
     "Rung",
+    "Said",
     "Step",
     "arithmetic",
-    "expected_kind",
     "funnel",
     "ladder",
-    "observed",
     "parameters",
     "why_first",
 ]
@@ -47,16 +44,37 @@ CHECK_ORDER = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One check of the funnel: how many candidates came to it, and how many it removed."""
+    """One check of the funnel: how many candidates came to it, and how many it removed; ``total`` is all of them."""
 
     code: str
     arrived: int
     removed: int
+    total: int
 
     @property
     def left(self) -> int:
         """How many pass."""
         return self.arrived - self.removed
+
+    @property
+    def before(self) -> str:
+        """What came to the check, as the points of a band in a square of 100 by 100, widest for all candidates."""
+        return _band(self.arrived, self.arrived, self.total)
+
+    @property
+    def after(self) -> str:
+        """The part of the band that goes on, as points."""
+        return _band(self.arrived, self.left, self.total)
+
+
+def _band(above: int, below: int, total: int) -> str:
+    """A band around the middle that narrows downward. One candidate of a thousand is drawn, too.
+
+    >>> _band(4, 2, 4), _band(0, 0, 4)
+    ('0,0 100,0 75,100 25,100', '50,0 50,0 50,100 50,100')
+    """
+    top, bottom = (max(100 * count / total, 1.5) / 2 if count else 0.0 for count in (above, below))
+    return f"{50 - top:.4g},0 {50 + top:.4g},0 {50 + bottom:.4g},100 {50 - bottom:.4g},100"
 
 
 def funnel(candidates: Iterable[Candidate]) -> list[Step]:
@@ -72,7 +90,7 @@ def funnel(candidates: Iterable[Candidate]) -> list[Step]:
         count = removed.get(code, 0)
         if not count and code == "entry-not-auto-select":
             continue
-        steps.append(Step(code, left, count))
+        steps.append(Step(code, left, count, total))
         left -= count
     return steps
 
@@ -134,20 +152,30 @@ def why_first(candidates: Sequence[Candidate]) -> Place | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What a rule finds: whose it is (``service``, ``runtime``, ``""`` for the default), the value, and its field."""
+
+    whose: str
+    value: str
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Rung:
     """One rule of how a component's mode is found, first to last.
 
     Attributes:
         rule: its name, as in ``Declared.source``.
-        says: what stands there, as pairs of whose it is and the value; empty when nothing does.
+        says: what stands there; empty when nothing does.
         state: ``passed`` over, ``decides``, or ``unread`` because an earlier one decided.
     """
 
     rule: str
-    says: tuple[tuple[str, str], ...]
+    says: tuple[Said, ...]
     state: str
 
 
+_MODE = f'annotations["{MODE_ANNOTATION}"]'
 _RULES = ("ServiceAnnotation", "ComponentAnnotation", "ServiceSpec", "LeaderWorkerShape", "Default")
 
 
@@ -178,56 +206,24 @@ def _state(here: bool, decided: bool) -> str:
     return "unread" if decided else "passed"
 
 
-def _says(explanation: Explanation, service: Service, component: str, rule: str) -> Iterable[tuple[str, str]]:
+def _says(explanation: Explanation, service: Service, component: str, rule: str) -> Iterable[Said]:
     own = service.components.get(component)
     runtime = explanation.selected.components.get(component) if explanation.selected else None
     declared: Declared | None = explanation.modes[component].runtime
     if rule == "ServiceAnnotation" and MODE_ANNOTATION in service.annotations:
-        yield "service", service.annotations[MODE_ANNOTATION]
+        yield Said("service", service.annotations[MODE_ANNOTATION], f"metadata.{_MODE}")
     elif rule == "ComponentAnnotation":
         if own is not None and MODE_ANNOTATION in own.annotations:
-            yield "service", own.annotations[MODE_ANNOTATION]
+            yield Said("service", own.annotations[MODE_ANNOTATION], f"spec.{component}.{_MODE}")
         theirs = declared.mode if declared else runtime.annotation(MODE_ANNOTATION) if runtime else None
         if theirs is not None:
-            yield "runtime", theirs
+            yield Said("runtime", theirs, f"spec.{component}Config.{_MODE}")
     elif rule == "ServiceSpec" and service.deployment_mode is not None:
-        yield "service", service.deployment_mode
+        yield Said("service", service.deployment_mode, "spec.deploymentMode")
     elif rule == "LeaderWorkerShape" and component != "router":
-        for whose, side in (("service", own), ("runtime", runtime)):
+        for whose, side, field in (("service", own, component), ("runtime", runtime, f"{component}Config")):
             shape = [name for name in ("leader", "worker") if side is not None and getattr(side, name)]
             if shape:
-                yield whose, " and ".join(shape)
+                yield Said(whose, " and ".join(shape), f"spec.{field}.{shape[0]}")
     elif rule == "Default":
-        yield "", "RawDeployment"
-
-
-def expected_kind(modes: ComponentModes) -> str | None:
-    """The kind of workload that OME makes for the running mode; None for a mode without one."""
-    return WORKLOAD_KINDS.get(modes.running.mode)
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """A workload in the cluster, and whether it is what today's answer asks for.
-
-    ``kind_agrees`` and ``runtime_agrees`` are None where there is nothing to compare.
-    """
-
-    workload: Workload
-    kind_agrees: bool | None
-    runtime_agrees: bool | None
-
-
-def observed(explanation: Explanation, component: str) -> list[Observed]:
-    """The component's workloads, each beside today's answer."""
-    modes = explanation.modes[component]
-    kind = expected_kind(modes)
-    runtime = explanation.selected.ref.name if explanation.selected else None
-    return [
-        Observed(
-            each,
-            None if kind is None or runtime is None else each.ref.kind == kind,
-            None if runtime is None or not each.runtime else each.runtime == runtime,
-        )
-        for each in modes.workloads
-    ]
+        yield Said("", "RawDeployment")

@@ -37,6 +37,7 @@ __all__ = [
     "as_value",
     "candidate_of",
     "field_path",
+    "first_fixes",
     "kubectl_patch",
     "needed",
     "outlook",
@@ -115,6 +116,32 @@ class Outlook:
     behind: Place | None
     changes: tuple[Change, ...]
     named: Change | None
+
+
+def first_fixes(
+    fleet: Fleet, explanation: Explanation, candidates: Sequence[ObjectRef], namespace: str, manifests: Manifests
+) -> dict[ObjectRef, Change]:
+    """For each of these excluded candidates the change that reaches least and would make it qualify, if there is one.
+
+    Args:
+        fleet: the cluster.
+        explanation: of the service or model that they are candidates for.
+        candidates: the runtimes.
+        namespace: where they are candidates.
+        manifests: those that :func:`needed` names; without one of them a candidate has no fix.
+    """
+    model = explanation.model
+    service = manifests.get(explanation.subject) if explanation.service is not None else None
+    if model is None or model.ref not in manifests or (explanation.service is not None and service is None):
+        return {}
+    found = {}
+    for runtime in candidates:
+        if runtime in manifests:
+            case = Case(fleet, namespace, manifests[runtime], manifests[model.ref], service)
+            known = sorted(remedies(case), key=lambda each: _REACH.index(each.target.kind))
+            if known:
+                found[runtime] = _change(manifests[known[0].target], known[0])
+    return found
 
 
 def candidate_of(explanation: Explanation, runtime: ObjectRef) -> Candidate | None:

@@ -223,10 +223,12 @@ def test_the_ladder_marks_the_rule_that_decides(client: Client) -> None:
 
     page = text_of(client.get(URL))
 
-    assert "decides: the engine's annotation, the service's before the runtime's runtime MultiNode" in page
-    assert "doesn't apply: the service's metadata.annotations say VirtualDeployment" in page
-    assert "not reached: spec.deploymentMode" in page
-    assert "decides: otherwise RawDeployment" in page, "the router"
+    decides = "decides: ComponentAnnotation the engine's annotation, the service's before the runtime's"
+    assert f"{decides} runtime MultiNode" in page
+    passed = "doesn't apply: ServiceAnnotation the service's metadata.annotations say VirtualDeployment"
+    assert f"{passed} found nothing" in page
+    assert "not reached: ServiceSpec spec.deploymentMode found nothing" in page
+    assert "decides: Default otherwise RawDeployment" in page, "the router"
 
 
 def test_a_component_says_what_was_asked_for_and_where(client: Client) -> None:
@@ -260,7 +262,10 @@ def test_it_compares_what_is_in_the_cluster_with_todays_answer(client: Client) -
 def test_it_says_when_the_cluster_agrees(client: Client) -> None:
     store(a_model(), a_runtime(), CHAT, deployed("Deployment"))
 
-    assert "chat-engine as it should be" in text_of(client.get(URL))
+    page = text_of(client.get(URL))
+
+    assert "Today's answer comes to Deployment chat-engine, made from fast." in page
+    assert "Deployment chat-engine agrees" in page
 
 
 def test_it_says_what_ome_records(client: Client) -> None:

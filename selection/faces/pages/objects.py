@@ -48,6 +48,7 @@ def object_page(request: HttpRequest, cluster: str, kind: str, scope: str, name:
             "cluster": found.cluster,
             "page_url": page if page != manifest_url(cluster, kind, namespace, name) else "",
             "marks": marks,
+            "asked_line": min((mark.first for mark in marks if mark.path in asked), default=0),
             "lines": lines[:LONGEST],
             "hidden_lines": max(0, len(lines) - LONGEST),
             "kind_sync": KindSync.objects.filter(cluster=found.cluster, kind=kind).first(),

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from selection.faces.excluded import closest, excluded
-from selection.faces.explaining import expected_kind, funnel, ladder, observed, why_first
+from selection.faces.excluded import Exclusion, closest, excluded
+from selection.faces.explaining import funnel, ladder, why_first
+from selection.faces.manifests import annotated_lines, manifest_text, marks_of
 from selection.faces.pages.errors import missing_object
+from selection.faces.remedying import Change, first_fixes, needed
+from selection.faces.workloads import expected_workload, standings
+from selection.rules.accelerators import required_classes
 from selection.rules.explain import explain_service
 from selection.rules.explanation import Explanation
+from selection.rules.fleet import Fleet
+from selection.rules.modes import MODE_ANNOTATION, requested_mode
 from selection.rules.objects import ObjectRef
+from selection.rules.semantics import semantics_of
 from selection.store.findings import findings_about
 from selection.store.fleets import fleet_of
-from selection.store.lookup import find_cluster, find_object
+from selection.store.lookup import find_cluster, objects_of
+from selection.store.models import Cluster, StoredObject
 from selection.store.results import resource_versions, service_result
 
 __all__ = ["service"]
 
 RUNTIME_KINDS = ("ServingRuntime", "ClusterServingRuntime")
+LINES_SHOWN = 2000
+"""Lines of the manifest that stand on the page; the manifest's own page has more."""
 RANKED_SHOWN = 10
 """Qualified runtimes that are shown before a reader asks for all of them."""
 
@@ -45,6 +56,8 @@ def service(request: HttpRequest, cluster: str, namespace: str, name: str) -> Ht
     case = _case(explanation)
     ranked = [candidate for candidate in explanation.candidates if candidate.rank is not None]
     shown = ranked if request.GET.get("ranked") == "all" else ranked[:RANKED_SHOWN]
+    near = [] if ranked else closest(explanation.candidates)
+    objects = _objects(found, explanation, near)
     context: dict[str, Any] = {
         "cluster": found,
         "explanation": explanation,
@@ -54,15 +67,16 @@ def service(request: HttpRequest, cluster: str, namespace: str, name: str) -> Ht
         "event_label": f"Event ({explanation.event_reason})",
         "revision_known": explanation.revision in fleet.revisions,
         "candidate_problems": [each for each in explanation.problems if each.object.kind in RUNTIME_KINDS],
-        "object": find_object(cluster, "InferenceService", namespace, name),
+        **_manifest(objects.get(explanation.subject)),
         "findings": findings_about(found, explanation.subject),
         "result": service_result(found, namespace, name),
         "versions": resource_versions(found, _deciding(explanation)),
         "funnel": funnel(explanation.candidates),
+        **_asked(explanation),
         "ranked": shown,
         "ranked_hidden": len(ranked) - len(shown),
         "why_first": why_first(explanation.candidates),
-        "closest": [] if ranked else closest(explanation.candidates),
+        "closest": _closest(fleet, explanation, near, objects),
         "conflict_codes": list(dict.fromkeys(conflict.code for conflict in explanation.conflicts)),
         "excluded": excluded(explanation.candidates, request.GET),
         "components": [
@@ -70,13 +84,63 @@ def service(request: HttpRequest, cluster: str, namespace: str, name: str) -> Ht
                 "name": component,
                 "modes": modes,
                 "ladder": ladder(explanation, component),
-                "expected": expected_kind(modes),
-                "observed": observed(explanation, component),
+                "expected": expected_workload(explanation, component),
+                "standings": standings(explanation, component),
             }
             for component, modes in explanation.modes.items()
         ],
     }
     return render(request, "service/page.html", context)
+
+
+def _asked(explanation: Explanation) -> dict[str, Any]:
+    """What of the service selection compares besides its model: the classes, and the modes with their fields."""
+    service = explanation.service
+    if service is None:
+        return {}
+    semantics = semantics_of(explanation.ome_version)
+    asked = [(name, requested_mode(service, name, semantics)) for name in ("engine", "decoder")]
+    return {
+        "classes": sorted(required_classes(service)),
+        "modes_asked": [
+            {"component": name, "asked": mode, "path": _field(mode.source) if mode else ""} for name, mode in asked
+        ],
+    }
+
+
+def _field(source: str) -> str:
+    """The field in which a declared mode stands; the rules name an annotation by the map that it is in."""
+    return f'{source}["{MODE_ANNOTATION}"]' if source.endswith(".annotations") else source
+
+
+def _objects(cluster: Cluster, explanation: Explanation, near: Sequence[Exclusion]) -> dict[ObjectRef, StoredObject]:
+    """The service as it was read, and what the fixes of the closest candidates are made from. One query."""
+    refs = [explanation.subject, *(ref for each in near for ref in needed(explanation, each.runtime.ref))]
+    return objects_of(cluster, dict.fromkeys(refs))
+
+
+def _manifest(stored: StoredObject | None) -> dict[str, Any]:
+    """The service's manifest line by line with what decides, and on which line each of it begins."""
+    if stored is None:
+        return {"object": None, "lines": [], "at": {}}
+    text = manifest_text(stored.manifest)
+    marks = marks_of(stored.kind, text, (), stored.problem_path)
+    return {
+        "object": stored,
+        "marks": marks,
+        "lines": list(annotated_lines(text, marks))[:LINES_SHOWN],
+        "at": {mark.path: mark.first for mark in marks if mark.first <= LINES_SHOWN},
+    }
+
+
+def _closest(
+    fleet: Fleet, explanation: Explanation, near: Sequence[Exclusion], objects: Mapping[ObjectRef, StoredObject]
+) -> list[tuple[Exclusion, Change | None]]:
+    """The candidates that lack least, each with the change that would make it qualify."""
+    manifests = {ref: each.manifest for ref, each in objects.items()}
+    refs = [each.runtime.ref for each in near]
+    fixes = first_fixes(fleet, explanation, refs, explanation.subject.namespace, manifests)
+    return [(each, fixes.get(each.runtime.ref)) for each in near]
 
 
 def _case(explanation: Explanation) -> str:
