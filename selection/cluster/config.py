@@ -25,6 +25,7 @@ from selection.cluster.credentials import (
     prepare_cluster,
     prepare_user,
     refresh_from_file,
+    renew_one_at_a_time,
 )
 from selection.cluster.errors import ConfigurationError
 from selection.cluster.kubeconfig import read_kubeconfig
@@ -209,6 +210,7 @@ def _configuration() -> Configuration:
 
 
 def _connect(name: str, configuration: Configuration, connect_timeout: float, read_timeout: float) -> Connection:
+    renew_one_at_a_time(configuration)
     try:
         client = ApiClient(configuration)
     except (ImportError, ValueError, OSError):

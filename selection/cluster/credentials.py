@@ -11,6 +11,7 @@ import binascii
 import os
 import shutil
 import ssl
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,10 +23,19 @@ from kubernetes.client import Configuration
 from selection.cluster.errors import ConfigurationError
 from selection.cluster.kubeconfig import Entry
 
-__all__ = ["check_credentials", "check_tls", "prepare_cluster", "prepare_user", "refresh_from_file", "token_from"]
+__all__ = [
+    "check_credentials",
+    "check_tls",
+    "prepare_cluster",
+    "prepare_user",
+    "refresh_from_file",
+    "renew_one_at_a_time",
+    "token_from",
+]
 
 TOKEN_AGE = 60.0
 """Seconds after which a token file is read again: Kubernetes renews projected tokens well before they expire."""
+RENEWAL_PAUSE = 10.0
 AUTH_PROVIDERS = {"gcp", "oidc"}
 STRANGERS = {"KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH", "NO_CERTIFICATE_ASSIGNED"}
 """OpenSSL's words for a key that is another certificate's; the last for a key of another kind."""
@@ -109,6 +119,30 @@ def refresh_from_file(configuration: Configuration, path: Path, clock: Callable[
             return  # it is being replaced just now, or gone: the API server says whether the old one still does
 
     configuration.refresh_api_key_hook = refresh  # type: ignore[assignment]
+
+
+def renew_one_at_a_time(configuration: Configuration, clock: Callable[[], float] = time.monotonic) -> None:
+    """Let what renews a token before a request run for one thread at a time, and at most each ten seconds.
+
+    A plugin whose token has expired, and that fails, would otherwise run for every request of every thread.
+    """
+    renew: Callable[[Configuration], None] | None = configuration.refresh_api_key_hook
+    if renew is None:
+        return
+    lock = threading.Lock()
+    not_before = clock()
+
+    def renew_now_and_then(current: Configuration) -> None:
+        nonlocal not_before
+        with lock:
+            if clock() < not_before:
+                return
+            try:
+                renew(current)
+            finally:
+                not_before = clock() + RENEWAL_PAUSE
+
+    configuration.refresh_api_key_hook = renew_now_and_then  # type: ignore[assignment]
 
 
 def check_credentials(configuration: Configuration, user: Entry) -> None:

@@ -11,8 +11,8 @@ import queue
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 
 from selection.cluster.config import Connection
@@ -35,6 +35,8 @@ CONFIRM = 60.0
 """Seconds after which what didn't change about such a kind is told again."""
 AHEAD = 16
 """Events that a stream reads ahead while another one's are being taken."""
+LINGER = 1.0
+"""Seconds that streams get to end; one that is just connecting may take longer, and is waited for no more."""
 
 Tell = Callable[[Happening], None]
 
@@ -108,12 +110,7 @@ class FollowedCluster:
             while True:
                 started = time.monotonic()
                 try:
-                    happenings = follow_kind(
-                        self._connections, kind, ome_namespace=self._ome_namespace, stop=stop, retry=self._retry
-                    )
-                    for happening in happenings:
-                        stop.check()
-                        tell(happening)
+                    self._follow(kind, tell, stop)
                     return
                 except Stopped:
                     raise
@@ -128,6 +125,15 @@ class FollowedCluster:
                         tell(Lost(kind, reason, "other", wait, time.monotonic()))
                     stop.wait(wait)
 
+    def _follow(self, kind: Kind, tell: Tell, stop: Stop) -> None:
+        happenings = follow_kind(
+            self._connections, kind, ome_namespace=self._ome_namespace, stop=stop, retry=self._retry
+        )
+        with closing(happenings):
+            for happening in happenings:
+                stop.check()
+                tell(happening)
+
 
 def follow_kind(
     connections: Connections,
@@ -136,7 +142,8 @@ def follow_kind(
     ome_namespace: str = OME_NAMESPACE,
     stop: Stop,
     retry: Retry | None = None,
-) -> Iterator[Happening]:
+    clock: Callable[[], float] = time.monotonic,
+) -> Generator[Happening, None, None]:
     """Follow one kind for ever: list it, watch it from there on, and list it again when the watch can't go on.
 
     To be iterated in a thread that ``stop`` is bound to; it ends when that is set.
@@ -144,7 +151,7 @@ def follow_kind(
     retry = retry or Retry()
     brief = retry.briefly(stop.wait)
     backoff = Backoff(retry)
-    known = _Known()
+    known = _Known(clock)
 
     def read(connection: Connection) -> KindListing:
         listing = list_kind(connection, kind, ome_namespace=ome_namespace, retry=brief)
@@ -173,11 +180,11 @@ def follow_kind(
                 continue
             known.forget()
             version = listing.resource_version or ""
-            yield Listed(listing, time.monotonic())
+            yield Listed(listing, clock())
             del listing  # a large list isn't kept for as long as the watch lasts
             streams = streams_of(kind, ome_namespace)
             if len(streams) == 1:
-                yield from watch_on(connections, streams[0], version, stop=stop, backoff=backoff)
+                yield from watch_on(connections, streams[0], version, stop=stop, backoff=backoff, clock=clock)
             else:
                 yield from _watch_all(connections, streams, version, stop=stop, retry=retry)
 
@@ -185,13 +192,14 @@ def follow_kind(
 class _Known:
     """What was told last of a kind that has no list, so that it isn't told again and again."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
         self._listing: KindListing | None = None
         self._at = 0.0
 
     def is_news(self, listing: KindListing) -> bool:
         """Whether this is to be told: it is new, or was told a while ago. To be followed by ``told``."""
-        if listing == self._listing and time.monotonic() - self._at < CONFIRM:
+        if listing == self._listing and self._clock() - self._at < CONFIRM:
             return False
         self._listing = listing
         return True
@@ -199,7 +207,7 @@ class _Known:
     def told(self) -> Listed:
         """Return what to tell."""
         assert self._listing is not None  # noqa: S101 - it was news
-        self._at = time.monotonic()
+        self._at = self._clock()
         return Listed(self._listing, self._at)
 
     def forget(self) -> None:
@@ -235,9 +243,13 @@ def _watch_all(
                 ended = error
         put(stream, ended)
 
-    for stream in streams:
-        name = f"{threading.current_thread().name} ({' '.join(stream.named) or 'all'})"
-        threading.Thread(target=run, args=(stream,), name=name, daemon=True).start()
+    own = threading.current_thread().name
+    threads = [
+        threading.Thread(target=run, args=(each,), name=f"{own} {' '.join(each.named)}", daemon=True)
+        for each in streams
+    ]
+    for thread in threads:
+        thread.start()
     watching: set[Stream] = set()
     try:
         while True:
@@ -263,6 +275,8 @@ def _watch_all(
     finally:
         # Whatever they still put is dropped with the queue, so nothing old is told after the next list.
         part.set()
+        for thread in threads:
+            thread.join(LINGER)
 
 
 def _at(error: Exception) -> str:

@@ -19,9 +19,9 @@ from selection.cluster.errors import ApiError, ClusterError, Trouble, Unauthoriz
 from selection.cluster.events import Event, Lost, Watching
 from selection.cluster.kinds import Kind
 from selection.cluster.objects import strip_noise
-from selection.cluster.retry import Backoff
+from selection.cluster.retry import Backoff, Retry
 from selection.cluster.stopping import Stop
-from selection.cluster.transport import TROUBLES, Lines, Silence, open_lines, parse_object
+from selection.cluster.transport import TROUBLES, Lines, Silence, get_json, open_lines, parse_object
 
 __all__ = ["Stream", "lost", "streams_of", "watch", "watch_on"]
 
@@ -36,6 +36,8 @@ SETTLED = 5.0
 """Seconds after which a watch that is open counts as something that went well."""
 FRUITLESS = 3
 """So many refusals in a row at one version, and the kind is listed again: that version may be what is wrong."""
+LIST_AGAIN = {403, 404, 410}
+"""Statuses that a new list helps against, or says more about."""
 FORBIDDEN_WAIT = 30.0
 """Seconds between lists of a kind that may be listed, but not watched."""
 
@@ -80,9 +82,12 @@ class Garbled(ApiError):
 
 
 def watch(
-    connections: Connections, stream: Stream, version: str, *, stop: Stop, backoff: Backoff
+    connections: Connections, stream: Stream, version: str, *, stop: Stop, backoff: Backoff, doubtful: bool = False
 ) -> Iterator[Event | Watching]:
     """Watch with one call, from a version on, until the API server ends it.
+
+    ``doubtful`` asks first whether the cluster still has that version: one that was restored from a backup goes on
+    from an older one, and sends nothing until it has come past ours.
 
     Raises:
         Unauthorized: HTTP 401.
@@ -99,6 +104,8 @@ def watch(
     ]
 
     def ask(connection: Connection) -> tuple[Lines, str]:
+        if doubtful and _went_back(connection, stream, version, backoff.retry.briefly(stop.wait)):
+            raise ApiError(f"{connection.server}: its history goes back to before what was read", status=410)
         return open_lines(connection, stream.path, query, silence=SILENCE), connection.server
 
     lines, server = connections.use(ask, stop)
@@ -110,6 +117,15 @@ def watch(
             if happening is not None:
                 yield happening
     stop.check()
+
+
+def _went_back(connection: Connection, stream: Stream, version: str, retry: Retry) -> bool:
+    """Whether the newest version of the cluster is older than one that was read. Versions are numbers by contract
+    since Kubernetes 1.35, and were before."""
+    answer = get_json(connection, stream.path, [*stream.selector, ("limit", "1")], retry=retry)
+    metadata = answer.get("metadata")
+    newest = str(metadata.get("resourceVersion")) if isinstance(metadata, dict) else ""
+    return newest.isdigit() and version.isdigit() and int(newest) < int(version)
 
 
 def _read(stream: Stream, line: bytes, server: str) -> Event | Watching | None:
@@ -134,7 +150,7 @@ def _read(stream: Stream, line: bytes, server: str) -> Event | Watching | None:
         raise Garbled(f"{server}: an event's object has no resourceVersion")
     if word == "BOOKMARK":
         return Watching(stream.kind, version, received)
-    if word not in {"ADDED", "MODIFIED", "DELETED"}:
+    if word not in ("ADDED", "MODIFIED", "DELETED"):
         raise Garbled(f"{server}: an event is of an unknown type")
     if not stream.tells(manifest):
         return None
@@ -146,13 +162,13 @@ def _read(stream: Stream, line: bytes, server: str) -> Event | Watching | None:
 def _told(status: dict[str, Any], server: str) -> ApiError:
     """Return the error that the API server tells in the middle of a watch, as a Status."""
     code, message, details = status.get("code"), status.get("message"), status.get("details")
-    code = code if isinstance(code, int) else None
+    code = code if isinstance(code, int) and code is not True and code else 500
     words = " ".join(message.split())[:500] if isinstance(message, str) and message else "no reason given"
     asked = details.get("retryAfterSeconds") if isinstance(details, dict) else None
     return ApiError(
         f"{server}: the watch failed: {words}",
-        status=code or 500,
-        trouble=TROUBLES.get(code or 500),
+        status=code,
+        trouble=TROUBLES.get(code),
         retry_after=float(asked) if isinstance(asked, int) and asked > 0 else None,
     )
 
@@ -168,53 +184,65 @@ def watch_on(
 ) -> Iterator[Event | Watching | Lost]:
     """Watch from a version on, call after call, each from where the last one ended; end when a new list is needed.
 
-    After each ``Lost`` it waits as long as that says, before the next call as before its end.
+    After each ``Lost`` it waits as long as that says, before the next call as before its end. What a new list helps
+    against has no wait, unless there was a new list just now.
 
     Raises:
         Stopped: it was asked to end.
     """
     refusals = 0
+    fresh = True  # nothing came since the list
+    failed = False
     while True:
         opened: float | None = None
         told = False
         try:
-            for happening in watch(connections, stream, version, stop=stop, backoff=backoff):
+            for happening in watch(connections, stream, version, stop=stop, backoff=backoff, doubtful=failed):
                 if opened is None:
-                    opened = clock()
+                    opened, failed = clock(), False
                 else:
-                    told = True
-                    refusals = 0
+                    told, fresh, refusals = True, False, 0
                 version = happening.resource_version
                 yield happening
             if not told and opened is not None and clock() - opened < AT_ONCE:
                 raise ApiError("the watch was ended as soon as it was open", status=500, trouble="server")
             backoff.reset()
+            fresh = False
             continue
         except Silence:
             stop.check()
             continue  # a kind where nothing happens may have no bookmarks either: whether it's dead shows right now
-        except ClusterError as error:
-            stop.check()  # whoever ended the read did it for this
-            if told or (opened is not None and clock() - opened >= SETTLED):
-                backoff.reset()
-            happened = lost(stream.kind, error, backoff)
-            refusals += _refused(error)
-            again = happened.trouble in {"gone", "forbidden"} or _status(error) == 404 or refusals >= FRUITLESS
+        except ClusterError as caught:
+            error = caught
+        stop.check()  # whoever ended the read did it for this
+        failed = True
+        if opened is not None and (told or clock() - opened >= SETTLED):
+            backoff.reset()
+            fresh = False
+        refusals += _refused(error)
+        status = _status(error)
+        again = status in LIST_AGAIN or refusals >= FRUITLESS
+        if status == 404 and not fresh:
+            return  # it may not be served any more: the list will tell
+        happened = lost(stream.kind, error, backoff, helped=status in LIST_AGAIN and not fresh)
         yield happened
         stop.wait(happened.wait)
         if again:
             return
 
 
-def lost(kind: Kind, error: ClusterError, backoff: Backoff) -> Lost:
-    """Return what to tell of a failure, and how long to wait after it; counts it."""
+def lost(kind: Kind, error: ClusterError, backoff: Backoff, *, helped: bool = False) -> Lost:
+    """Return what to tell of a failure, and how long to wait after it; counts it.
+
+    ``helped`` says that what helps is done next, so that there is nothing to wait for.
+    """
     trouble = _trouble(error)
-    first = backoff.failures == 0
-    wait = backoff.after(error)
-    if trouble == "forbidden":
+    if helped:
+        wait = 0.0
+    elif trouble == "forbidden":
         wait = backoff.retry.around(FORBIDDEN_WAIT)
-    elif first and (trouble == "gone" or _status(error) == 404):
-        wait = 0.0  # what helps is known
+    else:
+        wait = backoff.after(error)
     return Lost(kind, str(error), trouble, wait, time.monotonic())
 
 

@@ -7,13 +7,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.cluster.fakes import FakeClock, FakeServer
+from tests.cluster.fakes import FakeApi, FakeClock, FakeServer
 
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
     """A web server on loopback that answers as the test says."""
     fake = FakeServer()
+    yield fake
+    fake.close()
+
+
+@pytest.fixture
+def api(server: FakeServer) -> Iterator[FakeApi]:
+    """Lists and watches on that server."""
+    fake = FakeApi(server)
     yield fake
     fake.close()
 

@@ -15,13 +15,35 @@ from kubernetes.client import ApiClient, Configuration
 from selection.cluster.config import Connection
 from selection.cluster.kinds import Kind
 from selection.cluster.retry import Retry
+from selection.cluster.stopping import Stop
 
-__all__ = ["Answer", "Asked", "FakeClock", "FakeServer", "connect", "items", "page"]
+__all__ = [
+    "Answer",
+    "Asked",
+    "FakeApi",
+    "FakeClock",
+    "FakeServer",
+    "FakeStop",
+    "bookmark",
+    "connect",
+    "event",
+    "items",
+    "page",
+    "status",
+    "stream",
+    "told",
+]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What to send back. ``cut`` sends only so many bytes of the body; ``hang_up`` nothing at all."""
+    """What to send back. ``cut`` sends only so many bytes of the body; ``hang_up`` nothing at all.
+
+    ``wait`` is waited for after the body, or ``before`` anything is sent.
+
+    ``parts`` are sent one after the other instead of a body, as the chunks of a stream: between them an event may be
+    waited for. ``endless`` hangs up after them without the end that a stream has.
+    """
 
     body: Any = ""
     status: int = 200
@@ -30,6 +52,9 @@ class Answer:
     hang_up: bool = False
     chunked: bool = False
     wait: threading.Event | None = None
+    before: bool = False
+    parts: tuple[bytes | threading.Event, ...] | None = None
+    endless: bool = False
 
     @property
     def data(self) -> bytes:
@@ -88,8 +113,13 @@ class FakeServer:
         asked = Asked(parts.path, query, dict(handler.headers.items()), handler.client_address[1])
         self.asked.append(asked)
         answer = self.respond(asked) if self.respond else self.answers.pop(0)
+        if answer.wait is not None and answer.before:
+            answer.wait.wait(10)
         if answer.hang_up:
             handler.close_connection = True
+            return
+        if answer.parts is not None:
+            _stream(handler, answer, answer.parts)
             return
         data = answer.data
         handler.send_response_only(answer.status)
@@ -103,10 +133,81 @@ class FakeServer:
             handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(data[: answer.cut])
-        if answer.wait is not None:
+        if answer.wait is not None and not answer.before:
             answer.wait.wait(10)
         if answer.cut is not None:
             handler.close_connection = True
+
+
+def _stream(handler: BaseHTTPRequestHandler, answer: Answer, parts: tuple[bytes | threading.Event, ...]) -> None:
+    handler.send_response_only(answer.status)
+    for name, value in {"Content-Type": "application/json", "Transfer-Encoding": "chunked", **answer.headers}.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    for part in parts:
+        if isinstance(part, threading.Event):
+            part.wait(10)
+        elif part:
+            handler.wfile.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+    if answer.endless:
+        handler.close_connection = True
+    else:
+        handler.wfile.write(b"0\r\n\r\n")
+
+
+class FakeApi:
+    """Answers lists and watches on a fake server, each with the next of its own, and keeps what was asked apart.
+
+    A watch for which there is no answer left is open and silent until ``close``; the last list is given again.
+    """
+
+    def __init__(self, server: FakeServer) -> None:
+        self.lists: list[Answer] = []
+        self.watches: list[Answer] = []
+        self.others: dict[str, Answer] = {}
+        self.listed: list[Asked] = []
+        self.watched: list[Asked] = []
+        self.doubted: list[Asked] = []
+        self.newest = "999999"
+        self._closed = threading.Event()
+        self._lock = threading.Lock()
+        server.respond = self.respond
+
+    def respond(self, asked: Asked) -> Answer:
+        """Answer one request."""
+        with self._lock:
+            if asked.path in self.others:
+                return self.others[asked.path]
+            if "watch" in asked.query:
+                self.watched.append(asked)
+                return self.watches.pop(0) if self.watches else Answer(parts=(self._closed,))
+            if asked.query.get("limit") == "1":
+                self.doubted.append(asked)
+                return page([], version=self.newest)
+            self.listed.append(asked)
+            return self.lists.pop(0) if len(self.lists) > 1 else self.lists[0]
+
+    def close(self) -> None:
+        """Let the watches that are open end."""
+        self._closed.set()
+
+
+class FakeStop(Stop):
+    """A stop whose waits take no time; it remembers them, and moves the clock that it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waited: list[float] = []
+        self.now = 0.0
+
+    def wait(self, seconds: float) -> None:
+        self.waited.append(seconds)
+        self.now += seconds
+        self.check()
+
+    def clock(self) -> float:
+        """The time, as far as it was waited for."""
+        return self.now
 
 
 class FakeClock:
@@ -140,3 +241,34 @@ def items(kind: Kind, names: Iterable[str]) -> list[dict[str, Any]]:
 def page(objects: list[dict[str, Any]] | None, following: str = "", version: str = "7", **metadata: Any) -> Answer:
     """One page of a list."""
     return Answer({"metadata": {"resourceVersion": version, "continue": following, **metadata}, "items": objects})
+
+
+def event(kind: Kind, word: str, name: str, version: int | str, **metadata: Any) -> dict[str, Any]:
+    """One event of a watch, as the API server sends it: with the type of its object."""
+    namespace = {"namespace": "ml"} if kind.namespaced else {}
+    manifest = {"metadata": {"name": name, **namespace, "resourceVersion": str(version), **metadata}, "spec": {}}
+    return {"type": word, "object": {"apiVersion": kind.api_version, "kind": kind.kind, **manifest}}
+
+
+def bookmark(kind: Kind, version: int | str) -> dict[str, Any]:
+    """A bookmark: a version and no object."""
+    metadata = {"resourceVersion": str(version)}
+    return {"type": "BOOKMARK", "object": {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata}}
+
+
+def told(code: int, message: str = "no", **details: Any) -> dict[str, Any]:
+    """An error in the middle of a watch."""
+    status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code}
+    return {"type": "ERROR", "object": {**status, "details": details} if details else status}
+
+
+def stream(*events: dict[str, Any] | bytes | threading.Event, **more: Any) -> Answer:
+    """The answer to a watch: events, bytes as they are, and what is waited for in between."""
+    parts = tuple(json.dumps(each).encode() + b"\n" if isinstance(each, dict) else each for each in events)
+    return Answer(parts=parts, **more)
+
+
+def status(code: int, message: str = "no", **headers: str) -> Answer:
+    """A refusal."""
+    body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "code": code}
+    return Answer(body, code, {name.replace("_", "-"): value for name, value in headers.items()})
