@@ -70,6 +70,7 @@ class Keeper:
         open_line: makes the line to a cluster.
         own: what this process's command declares, beside the file, the environment and the page.
         locks: what keeps other processes away.
+        alive: called between steps, also while the database is gone: as long as it is, this process isn't stuck.
         chores: what else is to be done now and then: the seconds between, and the function; it may raise DatabaseError.
         clock: monotonic seconds.
         jitter: 0 to 1; processes that start together don't take everything in the same order and rhythm.
@@ -78,6 +79,7 @@ class Keeper:
     open_line: OpenLine
     own: tuple[Declaration, ...] = ()
     locks: claims.Locks = field(default_factory=claims.open_locks)
+    alive: Callable[[], object] = bool
     chores: tuple[tuple[float, Callable[[], object]], ...] = ()
     clock: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = random.random
@@ -101,6 +103,7 @@ class Keeper:
         """Take steps until ``stopping`` is set, by a signal's handler, then end cleanly."""
         try:
             while not self.stopping:
+                self.alive()
                 if not self.step():
                     time.sleep(PAUSE)
         finally:

@@ -25,6 +25,8 @@ _SOURCE = ("context", "in_cluster", "kubeconfig", "cluster", "ome_namespace", "o
 def own_declarations(options: dict[str, Any]) -> tuple[Declaration, ...]:
     """The cluster that the options of ``sync --watch`` name; without any, the current context if nothing is declared.
 
+    With ``declared_only`` not that one either: what is declared is followed, and nothing else.
+
     What the settings declare is brought into the database first.
 
     Raises:
@@ -36,7 +38,7 @@ def own_declarations(options: dict[str, Any]) -> tuple[Declaration, ...]:
         raise DeclarationError(problems[0])
     if any(options[name] for name in _SOURCE):
         found = _named(options)
-    elif to_follow():
+    elif options["declared_only"] or to_follow():
         return ()
     else:
         try:

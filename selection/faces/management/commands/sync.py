@@ -17,6 +17,7 @@ from selection.cluster.errors import ClusterError, SourceError
 from selection.cluster.files import listings, read_paths
 from selection.cluster.kinds import KINDS, KindListing
 from selection.cluster.listing import read_cluster
+from selection.faces.cli.alive import alive
 from selection.faces.cli.following import own_declarations
 from selection.faces.cli.sources import database_in_words, standard_input
 from selection.store.claims import holder_of
@@ -47,6 +48,14 @@ class Command(BaseCommand):
             "--watch", action="store_true",
             help="follow this cluster, and every one that is declared, until the process is told to end",
         )  # fmt: skip
+        parser.add_argument(
+            "--declared-only", action="store_true",
+            help="with --watch: not the current context of the kubeconfig, even when nothing is declared",
+        )  # fmt: skip
+        parser.add_argument(
+            "--alive", metavar="FILE",
+            help="with --watch: a file whose time is renewed every few seconds while the process isn't stuck",
+        )  # fmt: skip
         parser.add_argument("--kubeconfig", metavar="PATH", help="instead of KUBECONFIG or ~/.kube/config")
         parser.add_argument("--cluster", metavar="NAME", help="the name to keep it under")
         parser.add_argument("--ome-namespace", metavar="NAMESPACE", help="where OME is installed (ome)")
@@ -67,7 +76,7 @@ class Command(BaseCommand):
 
     def _watch(self, options: dict[str, Any]) -> None:
         try:
-            keeper = Keeper(open_line, own_declarations(options))
+            keeper = Keeper(open_line, own_declarations(options), alive=alive(options["alive"]))
         except (ClusterError, DeclarationError) as error:
             raise CommandError(str(error)) from None
 
