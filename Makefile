@@ -1,6 +1,6 @@
 # ome-dashboard: `make help` lists the targets. Needs Python 3.11 or later and make; nothing else.
 #
-# Variables: PYTHON=python3.12 (to make .venv with), PORT=8000, KUBECONFIG=... (read this cluster instead of the
+# Variables: PYTHON=python3.12 (to make .venv with), PORT=8000, KUBECONFIG=... (follow this cluster instead of the
 # demo fleet), DATABASE_URL=postgres://... (PostgreSQL instead of SQLite), WORKERS=auto, ARGS="..." (to pytest).
 
 PYTHON ?= python3
@@ -16,26 +16,24 @@ DEV_STAMP := $(VENV)/.installed-dev
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-postgresql lint types check format bench apiserver lock upgrade clean
+.PHONY: help run test test-postgresql lint types check format bench soak apiserver lock upgrade clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(RUN_STAMP) ## set up what is missing and serve on http://127.0.0.1:8000/ with the demo fleet, or with KUBECONFIG's cluster
+run: $(RUN_STAMP) ## set up what is missing; serve on http://127.0.0.1:8000/ and follow KUBECONFIG's cluster, or show the demo fleet
 	@$(BIN)/python manage.py migrate --verbosity 0
-ifdef KUBECONFIG
-	@$(BIN)/python manage.py sync || echo "The cluster could not be read; the dashboard starts all the same and shows what it knows and why." >&2
-else
+ifndef KUBECONFIG
 	@$(BIN)/python manage.py demo
 endif
-	@OME_DASHBOARD_PORT=$(PORT) $(BIN)/python -m ome_dashboard.serve
+	@OME_DASHBOARD_PORT=$(PORT) exec $(BIN)/python -m ome_dashboard.run $(if $(KUBECONFIG),,--declared-only)
 
 test: $(DEV_STAMP) ## imports only go down, then all tests, on SQLite or on the PostgreSQL of DATABASE_URL
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 test-postgresql: $(DEV_STAMP) ## the tests of store and faces on a PostgreSQL of their own (needs its programs)
-	@$(BIN)/python -m tests.postgresql $(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS) tests/store tests/faces
+	@$(BIN)/python -m tests.postgresql $(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS) tests/store tests/faces tests/soak
 
 lint: $(DEV_STAMP) ## style, and the form of every file
 	@$(BIN)/ruff check .
@@ -53,6 +51,9 @@ format: $(DEV_STAMP) ## put every file in form
 
 bench: $(DEV_STAMP) ## measure on 10,000 services (RUNS=3, JSON=1 for one JSON object, QUICK=1 for a small fleet, STRICT=1 to fail over a limit)
 	@$(BIN)/python -m bench $(if $(RUNS),--runs=$(RUNS)) $(if $(JSON),--json) $(if $(QUICK),--quick) $(if $(STRICT),--strict)
+
+soak: $(DEV_STAMP) ## kill, withdraw and storm for half an hour and see that nothing is lost (ONLY=storm, JSON=1)
+	@$(BIN)/python -m tests.soak $(foreach name,$(ONLY),--only $(name)) $(if $(JSON),--json)
 
 apiserver: $(DEV_STAMP) ## build the API server of the tests ahead of them (ten minutes, once; needs Go)
 	@$(BIN)/python -m tests.apiserver.build

@@ -15,14 +15,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import psycopg
 
-__all__ = ["NoPostgreSQL", "postgresql"]
+__all__ = ["NoPostgreSQL", "PostgreSQL", "own_server", "postgresql"]
 
 #: Seconds to wait for a start; it takes one.
 PATIENCE = 60.0
@@ -32,6 +32,88 @@ class NoPostgreSQL(RuntimeError):
     """Its programs are missing, or it didn't start; the message says which."""
 
 
+class PostgreSQL:
+    """A server that can be stopped and started again, on the same data and socket. ``url`` is its ``DATABASE_URL``."""
+
+    def __init__(self, folder: Path) -> None:
+        self._programs = _programs()
+        self._folder = folder
+        self._identity = _identity(folder)
+        self._log = folder / "log"
+        self._server: subprocess.Popen[bytes] | None = None
+        self.url = f"postgres://ome@{quote(str(folder), safe='')}/ome"
+        made = self._run("initdb", "-U", "ome", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8")
+        if made.wait() != 0:
+            raise NoPostgreSQL(f"initdb failed: {self._end_of_log()}")
+
+    def start(self) -> None:
+        """Start it and wait until it answers; the first time its database is made.
+
+        Raises:
+            NoPostgreSQL: it doesn't answer in time, or ended.
+        """
+        settings = (
+            "listen_addresses=",
+            f"unix_socket_directories={self._folder}",
+            "fsync=off",
+            "full_page_writes=off",
+        )
+        self._server = self._run("postgres", *(part for each in settings for part in ("-c", each)))
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                with (
+                    psycopg.connect(
+                        host=str(self._folder), user="ome", dbname="postgres", autocommit=True
+                    ) as connection,
+                    suppress(psycopg.errors.DuplicateDatabase),
+                ):
+                    connection.execute("CREATE DATABASE ome")
+                return
+            except psycopg.OperationalError:
+                if self._server.poll() is not None or time.monotonic() > deadline:
+                    raise NoPostgreSQL(f"postgres didn't start: {self._end_of_log()}") from None
+                time.sleep(0.1)
+
+    def stop(self) -> None:
+        """End it as its "fast" shutdown does: clients don't hold it up."""
+        if self._server is not None:
+            self._server.send_signal(signal.SIGINT)
+            self._server.wait(timeout=30)
+            self._server = None
+
+    def _run(self, program: str, *arguments: str) -> subprocess.Popen[bytes]:
+        with self._log.open("ab") as output:
+            return subprocess.Popen(
+                [self._programs / program, "-D", self._folder / "data", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                cwd=self._folder,
+                **self._identity,
+            )
+
+    def _end_of_log(self) -> str:
+        return self._log.read_text(errors="replace")[-2000:]
+
+
+@contextmanager
+def own_server() -> Iterator[PostgreSQL]:
+    """A server of one's own, started, and gone with the block.
+
+    Raises:
+        NoPostgreSQL: there is none to start.
+    """
+    # Short and in lower case: it is a socket's path and the host part of a URL.
+    with tempfile.TemporaryDirectory(prefix="ome-pg-", dir="/tmp") as name:
+        server = PostgreSQL(Path(name))
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
+
+
 @contextmanager
 def postgresql() -> Iterator[str]:
     """Start a server, give its ``DATABASE_URL``, and end it.
@@ -39,42 +121,8 @@ def postgresql() -> Iterator[str]:
     Raises:
         NoPostgreSQL: there is none to start.
     """
-    programs = _programs()
-    # Short and in lower case: it is a socket's path and the host part of a URL.
-    with tempfile.TemporaryDirectory(prefix="ome-pg-", dir="/tmp") as name:
-        folder = Path(name)
-        identity = _identity(folder)
-        log = folder / "log"
-        with log.open("ab") as output:
-            quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output, "cwd": folder}
-            made = subprocess.run(
-                [
-                    programs / "initdb",
-                    "-D",
-                    folder / "data",
-                    "-U",
-                    "ome",
-                    "-A",
-                    "trust",
-                    "-E",
-                    "UTF8",
-                    "--locale=C.UTF-8",
-                ],
-                check=False,
-                **quiet,
-                **identity,
-            )
-            if made.returncode != 0:
-                raise NoPostgreSQL(f"initdb failed: {log.read_text(errors='replace')[-2000:]}")
-            settings = ("listen_addresses=", f"unix_socket_directories={folder}", "fsync=off", "full_page_writes=off")
-            options = [part for each in settings for part in ("-c", each)]
-            server = subprocess.Popen([programs / "postgres", "-D", folder / "data", *options], **quiet, **identity)
-        try:
-            _wait(server, folder, log)
-            yield f"postgres://ome@{quote(str(folder), safe='')}/ome"
-        finally:
-            server.send_signal(signal.SIGINT)  # its "fast" shutdown: clients don't hold it up
-            server.wait(timeout=30)
+    with own_server() as server:
+        yield server.url
 
 
 def _programs() -> Path:
@@ -95,19 +143,6 @@ def _identity(folder: Path) -> dict[str, Any]:
     somebody = names.get("postgres") or names["nobody"]
     os.chown(folder, somebody.pw_uid, somebody.pw_gid)
     return {"user": somebody.pw_uid, "group": somebody.pw_gid, "extra_groups": []}
-
-
-def _wait(server: subprocess.Popen[bytes], folder: Path, log: Path) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            with psycopg.connect(host=str(folder), user="ome", dbname="postgres", autocommit=True) as connection:
-                connection.execute("CREATE DATABASE ome")
-            return
-        except psycopg.OperationalError:
-            if server.poll() is not None or time.monotonic() > deadline:
-                raise NoPostgreSQL(f"postgres didn't start: {log.read_text(errors='replace')[-2000:]}") from None
-            time.sleep(0.1)
 
 
 def main() -> None:
