@@ -6,7 +6,7 @@ from typing import Any
 
 from django import template
 
-from selection.faces.filters import NONE
+from selection.faces.filterfields import NONE
 from selection.faces.lists import ListState
 
 __all__ = ["register"]
