@@ -24,6 +24,7 @@ from .rows import having
 from .secrettext import storable
 from .storing import LostClaim, Rows, locked, note_listing, rows_of, text, write_objects
 from .tallies import count
+from .uncollected import uncollected
 
 __all__ = ["Applied", "Applier", "LostClaim"]
 
@@ -130,8 +131,9 @@ class Applier:
         for happening in happenings:
             kind = happening.kind
             told.setdefault(kind.kind, _Told(kind)).hear(happening)
-        for each in told.values():
-            each.prepare(self.cluster)
+        with uncollected():
+            for each in told.values():
+                each.prepare(self.cluster)
         try:
             return self._write(list(told.values()), started)
         except DataError:

@@ -12,12 +12,14 @@ from pathlib import Path
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import timezone
 
+from .claims import SILENT
 from .declarations import Declaration, DeclarationError, read_environment, read_file
 from .models import Cluster
 from .versions import set_version
 
-__all__ = ["declare", "declare_settings", "to_follow", "undeclare"]
+__all__ = ["declare", "declare_settings", "forget_commands", "to_follow", "undeclare"]
 
 _BY = Cluster.DeclaredBy
 _RANK: dict[str, int] = {_BY.NOBODY: 0, _BY.COMMAND: 1, _BY.PAGE: 1, _BY.ENVIRONMENT: 2, _BY.FILE: 3}
@@ -82,6 +84,12 @@ def undeclare(name: str, by: str | None = None) -> bool:
     if by is not None:
         rows = rows.filter(declared_by=by)
     return bool(rows.update(followed=False, declared_by=_BY.NOBODY))
+
+
+def forget_commands() -> None:
+    """Have those followed no more that a command declared whose process is gone, as nobody says that it is there."""
+    rows = Cluster.objects.filter(followed=True, declared_by=_BY.COMMAND)
+    rows.exclude(heartbeat_at__gt=timezone.now() - SILENT).update(followed=False, declared_by=_BY.NOBODY)
 
 
 def to_follow(own: Collection[str] = ()) -> list[Cluster]:

@@ -148,6 +148,10 @@ class Keeper:
 
     def close(self) -> None:
         """Stop following everything, say so in the database, and give the claims back. Takes some seconds at most."""
+        try:
+            _wait_for_nobody()
+        except DatabaseError:
+            connection.close()
         self._stop(list(self._held), "stopped")
         try:
             for each in self.own:
@@ -262,6 +266,15 @@ class Keeper:
 
 _NOTHING = "no cluster is declared: waiting for one"
 _WAITING = "another process follows: waiting to take over"
+
+
+def _wait_for_nobody() -> None:
+    """Have what is written on the way out fail, instead of waiting for a large transaction that dies with us."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET lock_timeout = '500ms'")
+        else:
+            cursor.execute("PRAGMA busy_timeout = 500")
 
 
 def _reached_by(cluster: Cluster) -> tuple[str, ...]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.core.checks import Error
+from django.utils import timezone
 from pytest_django import Settings
 
 from ome_dashboard.checks import check_clusters
 from selection.store.declarations import Declaration, DeclarationError
-from selection.store.declared import declare, declare_settings, to_follow, undeclare
+from selection.store.declared import declare, declare_settings, forget_commands, to_follow, undeclare
 from selection.store.models import Cluster
 
 from .builders import model, rows, sync
@@ -92,6 +94,16 @@ def test_what_a_command_declares_is_its_own() -> None:
     declare(PROD, BY.COMMAND)
     assert to_follow() == []
     assert [each.name for each in to_follow({"prod"})] == ["prod"]
+
+
+def test_what_a_command_declared_is_over_when_its_process_is_gone() -> None:
+    for name, silent in (("alive", 5), ("dead", 60)):
+        declare(Declaration(name, context=name), BY.COMMAND)
+        Cluster.objects.filter(name=name).update(heartbeat_at=timezone.now() - timedelta(seconds=silent))
+    declare(Declaration("never-claimed", context="x"), BY.COMMAND)
+    declare(PROD, BY.PAGE)
+    forget_commands()
+    assert following() == {"alive": "command", "prod": "page"}
 
 
 def test_what_vanishes_from_the_file_is_followed_no_more(file: Path) -> None:

@@ -14,18 +14,18 @@ from selection.store.declarations import (
     check_name,
     check_ome_namespace,
 )
-from selection.store.declared import declare, declare_settings, to_follow
+from selection.store.declared import declare, declare_settings, forget_commands, to_follow
 from selection.store.models import Cluster
 
 __all__ = ["own_declarations"]
 
-_SOURCE = ("context", "in_cluster", "kubeconfig", "cluster", "ome_namespace", "ome_version")
+_SOURCE = ("context", "current_context", "in_cluster", "kubeconfig", "cluster", "ome_namespace", "ome_version")
 
 
 def own_declarations(options: dict[str, Any]) -> tuple[Declaration, ...]:
     """The cluster that the options of ``sync --watch`` name; without any, the current context if nothing is declared.
 
-    With ``declared_only`` not that one either: what is declared is followed, and nothing else.
+    ``current_context`` names it also when something is declared; with ``declared_only`` it isn't followed in any case.
 
     What the settings declare is brought into the database first.
 
@@ -33,6 +33,7 @@ def own_declarations(options: dict[str, Any]) -> tuple[Declaration, ...]:
         DeclarationError: an option, the file or the environment is wrong.
         ClusterError: how to reach the cluster isn't known.
     """
+    forget_commands()
     problems = declare_settings()
     if problems:
         raise DeclarationError(problems[0])
