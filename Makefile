@@ -26,7 +26,7 @@ run: $(RUN_STAMP) ## set up what is missing; serve on http://127.0.0.1:8000/ and
 ifndef KUBECONFIG
 	@$(BIN)/python manage.py demo
 endif
-	@OME_DASHBOARD_PORT=$(PORT) exec $(BIN)/python -m ome_dashboard.run $(if $(KUBECONFIG),,--declared-only)
+	@OME_DASHBOARD_PORT=$(PORT) exec $(BIN)/python -m ome_dashboard.run $(if $(KUBECONFIG),--current-context,--declared-only)
 
 test: $(DEV_STAMP) ## imports only go down, then all tests, on SQLite or on the PostgreSQL of DATABASE_URL
 	@$(BIN)/lint-imports --no-cache

@@ -9,7 +9,11 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from selection.faces.cli.alive import alive
+from selection.faces.cli.following import own_declarations
+from selection.store.declarations import Declaration
+from selection.store.declared import declare
 from selection.store.keeper import Keeper
+from selection.store.models import Cluster
 
 
 def test_the_time_of_the_file_goes_on_while_steps_are_made(tmp_path: Path) -> None:
@@ -49,8 +53,6 @@ def test_a_keeper_gives_the_sign_between_steps(db: None) -> None:
 def test_only_what_is_declared_is_followed_when_asked_so(
     db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from selection.faces.cli.following import own_declarations
-
     config = tmp_path / "config"
     config.write_text(
         "apiVersion: v1\nkind: Config\ncurrent-context: prod\n"
@@ -58,6 +60,11 @@ def test_only_what_is_declared_is_followed_when_asked_so(
         "contexts: [{name: prod, context: {cluster: c, user: u}}]\n"
     )
     monkeypatch.setenv("KUBECONFIG", str(config))
-    nothing = dict.fromkeys(("context", "in_cluster", "kubeconfig", "cluster", "ome_namespace", "ome_version"))
+    options = ("context", "current_context", "declared_only", "in_cluster", "kubeconfig", "cluster")
+    nothing = dict.fromkeys((*options, "ome_namespace", "ome_version"))
     assert own_declarations({**nothing, "declared_only": True}) == ()
-    assert [each.name for each in own_declarations({**nothing, "declared_only": False})] == ["prod"]
+    assert [each.name for each in own_declarations(nothing)] == ["prod"]
+    declare(Declaration("other", context="other"), Cluster.DeclaredBy.PAGE)
+    Cluster.objects.filter(name="prod").delete()
+    assert own_declarations(nothing) == ()
+    assert [each.name for each in own_declarations({**nothing, "current_context": True})] == ["prod"]

@@ -49,6 +49,10 @@ class Command(BaseCommand):
             help="follow this cluster, and every one that is declared, until the process is told to end",
         )  # fmt: skip
         parser.add_argument(
+            "--current-context", action="store_true",
+            help="with --watch: the current context of the kubeconfig, beside what is declared",
+        )  # fmt: skip
+        parser.add_argument(
             "--declared-only", action="store_true",
             help="with --watch: not the current context of the kubeconfig, even when nothing is declared",
         )  # fmt: skip
