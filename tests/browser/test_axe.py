@@ -1,0 +1,43 @@
+"""axe finds nothing on any page that keeps somebody from using it: in light and dark, on a wide and a narrow screen."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from selection.faces.urls import urlpatterns
+from tests.browser.conftest import Visitor
+from tests.browser.pages import PAGES, WITHOUT
+
+# The second mark has the test database made, also when nothing else runs that needs one.
+pytestmark = [pytest.mark.browser, pytest.mark.django_db]
+
+#: WCAG 2 at the levels A and AA, and what axe calls best practice.
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+
+
+def complaints(page: Page, axe: Axe) -> list[str]:
+    """What axe finds on a page, one line for each element."""
+    found: dict[str, Any] = axe.run(page, options=RULES).response
+    return [
+        f"{rule['id']}: {node['target']} {node['html'][:120]}: {node['failureSummary'].splitlines()[-1].strip()}"
+        for rule in found["violations"]
+        for node in rule["nodes"]
+    ]
+
+
+def test_every_page_is_among_those_that_are_looked_at() -> None:
+    assert {str(getattr(each, "name", "")) for each in urlpatterns} - WITHOUT == set(PAGES)
+
+
+@pytest.mark.parametrize(("scheme", "width"), itertools.product(["light", "dark"], [1280, 380]))
+def test_axe_finds_nothing(visitor: Visitor, scheme: str, width: int) -> None:
+    axe = Axe()
+    page = visitor.opens("/", color_scheme=scheme, viewport={"width": width, "height": 800}, bypass_csp=True)
+    for path in itertools.chain.from_iterable(PAGES.values()):
+        page.goto(path)
+        assert complaints(page, axe) == [], path
