@@ -40,7 +40,7 @@ class Connections:
         self._lock = threading.Lock()
         self._current: Connection | None = None
         self._error: ClusterError | None = None
-        self._openings = 0
+        self._openings = 0  # since one of them last helped
         self._not_before = clock()
 
     def use(self, request: Callable[[Connection], T], stop: Stop) -> T:
@@ -83,7 +83,7 @@ class Connections:
             current = self._current
             if current is not None and current is not failed:
                 return current
-            if self._clock() < self._not_before:
+            if self._openings and self._clock() < self._not_before:
                 if self._error is not None:
                     raise self._error
                 if current is not None:
