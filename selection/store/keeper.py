@@ -32,7 +32,7 @@ CHECK_EVERY = 3.0
 AGAIN_AFTER = 15.0
 """Seconds until a cluster is claimed again that this process could not follow, more after the next times; another
 process may fare better meanwhile."""
-STOP_WITHIN = 4.0
+STOP_WITHIN = 3.0
 """Seconds that threads get to end."""
 PAUSE = 0.2
 
@@ -148,16 +148,13 @@ class Keeper:
 
     def close(self) -> None:
         """Stop following everything, say so in the database, and give the claims back. Takes some seconds at most."""
+        self._stop(list(self._held), "stopped", at_the_end=True)
         try:
             _wait_for_nobody()
-        except DatabaseError:
-            connection.close()
-        self._stop(list(self._held), "stopped")
-        try:
             for each in self.own:
                 undeclare(each.name, Cluster.DeclaredBy.COMMAND)
         except DatabaseError:
-            pass  # whoever follows next looks at the declarations anew
+            pass  # forget_commands is for those
         self.locks.close()
         connection.close()
 
@@ -240,7 +237,7 @@ class Keeper:
         """The connection that held our claims is gone, and they with it: others may follow these clusters by now."""
         self._stop(list(self._held), "the claim's connection was lost")
 
-    def _stop(self, pks: list[int], reason: str) -> None:
+    def _stop(self, pks: list[int], reason: str, *, at_the_end: bool = False) -> None:
         stopped = [self._held.pop(pk) for pk in pks]
         for held in stopped:
             held.following.stop()
@@ -250,6 +247,8 @@ class Keeper:
             name = held.following.cluster.name
             logger.info("left", extra={"cluster": name, "reason": held.following.ended or reason})
             try:
+                if at_the_end:
+                    _wait_for_nobody()
                 claims.release(held.following.cluster.pk, held.number)
             except DatabaseError:
                 connection.close()  # the holder's heartbeat grows old, which says the same

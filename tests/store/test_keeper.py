@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from selection.cluster.errors import ConfigurationError
@@ -320,6 +320,26 @@ def test_it_ends_within_seconds_and_says_so_in_the_database(cast: _Cast) -> None
     assert not KindSync.objects.filter(watching=True).exists()
     assert cast.locks.taken == set()
     assert all(line.stopped for lines in cast.lines.values() for line in lines)
+
+
+def test_it_does_not_wait_for_a_large_evaluation(cast: _Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, done = threading.Event(), threading.Event()
+
+    def large(cluster: Cluster) -> None:
+        with transaction.atomic():
+            Cluster.objects.select_for_update().get(pk=cluster.pk)
+            Cluster.objects.filter(pk=cluster.pk).update(lag_ms=1)
+            begun.set()
+            done.wait(30)
+
+    monkeypatch.setattr(following_module, "evaluate", large)
+    cast.keeper.own = (Declaration("east", context="east"),)
+    cast.steps(1)
+    assert begun.wait(10)
+    began = time.monotonic()
+    cast.keeper.close()
+    assert time.monotonic() - began < 6
+    done.set()
 
 
 def test_wrong_settings_are_told_once_and_what_was_declared_holds(
