@@ -101,6 +101,8 @@ def addresses(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
         ("services, by runtime, last page", "group=runtime&page=100000"),
         ("services, of a namespace, as JSON", "namespace=team-00&format=json"),
         ("conflicts, by runtime", "group=runtime"),
+        ("matrix, of a namespace", "namespace=team-00"),
+        ("matrix, of a model", f"model={models[0][1]}"),
         ("migration, runtimes", "view=runtimes"),
         ("clusters, unreadable", "view=unreadable"),
     ):

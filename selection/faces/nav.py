@@ -23,6 +23,7 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("services", "Services", ("service", "candidate")),
             Entry("runtimes", "Runtimes", ("runtime",)),
             Entry("models", "Models", ("model", "model-candidate")),
+            Entry("matrix", "Services × runtimes"),
             Entry("clusters", "Clusters", ("object",)),
         ),
     ),

@@ -9,6 +9,7 @@ from selection.faces.pages.clusters import clusters
 from selection.faces.pages.conflicts import conflicts
 from selection.faces.pages.findings import findings
 from selection.faces.pages.live import live
+from selection.faces.pages.matrix import matrix
 from selection.faces.pages.metrics import metrics
 from selection.faces.pages.migration import migration
 from selection.faces.pages.model import model
@@ -36,6 +37,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="candidate",
     ),
     path("services/<path:cluster>/<str:namespace>/<str:name>/", service, name="service"),
+    path("matrix/", matrix, name="matrix"),
     path("conflicts/", conflicts, name="conflicts"),
     path("findings/", findings, name="findings"),
     path("migration/", migration, name="migration"),

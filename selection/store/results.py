@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from selection.rules.objects import ObjectRef
 
 from .models import Cluster, ServiceResult, StoredObject
 
-__all__ = ["Version", "resource_versions", "service_result"]
+__all__ = ["Version", "namespaces_of", "resource_versions", "service_clusters", "service_result"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +41,16 @@ def resource_versions(cluster: Cluster, refs: Iterable[ObjectRef]) -> list[Versi
         for kind, namespace, name, version in rows.values_list("kind", "namespace", "name", "resource_version")
     }
     return [Version(ref, known.get((ref.kind, ref.namespace, ref.name), "")) for ref in wanted]
+
+
+def service_clusters() -> list[str]:
+    """The names of the clusters that have services, sorted."""
+    return list(
+        Cluster.objects.filter(services__isnull=False).order_by("name").values_list("name", flat=True).distinct()
+    )
+
+
+def namespaces_of(cluster: Cluster) -> list[tuple[str, int]]:
+    """The cluster's namespaces that have services, with how many, sorted."""
+    rows = ServiceResult.objects.filter(cluster=cluster).order_by("namespace")
+    return list(rows.values_list("namespace").annotate(count=Count("pk")))
