@@ -3,7 +3,8 @@
 Follows OME: move from LeaderWorkerSet to OMENative. OMENative pods get none of LeaderWorkerSet's variables and
 labels. Three variables and one label have a counterpart; other keys are deleted; the rest needs a person.
 
-The explanations, which pages put into words:
+:func:`find_references` lists the places; :func:`omenative_edits` are the changes that mend what a rename or a
+deletion can mend. What needs a person is listed and never written. The explanations, which pages put into words:
 
 ===================  ================================================================================================
 ``renamed``          the same thing has another name on OMENative
@@ -25,43 +26,39 @@ The explanations, which pages put into words:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
-from .typed_fields import Json, extend_path
+from .edits import Edit, Op, Token, edited, place_text
+from .reference_texts import (
+    LABEL_PREFIX,
+    LEADERS,
+    RENAMED_VARIABLES,
+    WORKER_INDEX,
+    Remedy,
+    mentions,
+    names_leader_worker_set,
+    rewritten_text,
+)
+from .typed_fields import Json
 
-__all__ = ["LABEL_PREFIX", "RENAMED_VARIABLES", "Reference", "Remedy", "find_references", "rewritten"]
+__all__ = [
+    "LABEL_PREFIX",
+    "RENAMED_VARIABLES",
+    "Reference",
+    "Remedy",
+    "find_references",
+    "omenative_edits",
+    "rewritten",
+]
 
-Remedy = Literal["rename", "delete", "rework"]
-
-RENAMED_VARIABLES: Mapping[str, str] = {
-    "LWS_LEADER_ADDRESS": "OME_LEADER_ADDRESS",
-    "LWS_GROUP_SIZE": "OME_INSTANCE_POD_COUNT",
-    "LWS_WORKER_INDEX": "OME_INSTANCE_POD_RANK",
-}
-LABEL_PREFIX = "leaderworkerset.sigs.k8s.io/"
-
-_WORKER_INDEX = LABEL_PREFIX + "worker-index"
-_RUNNER, _LEADER = "ome.io/runner", "leader"
+_RUNNER, _LEADER = LEADERS
 _COMPONENTS = {f"{name}{suffix}": name for name in ("engine", "decoder", "router") for suffix in ("", "Config")}
 _CONTAINER_LISTS = frozenset({"containers", "initContainers", "ephemeralContainers"})
 _MAP_KINDS = {"annotations": "annotation", "labels": "label", "matchLabels": "selector", "nodeSelector": "selector"}
 _KEY_FIELDS = {"topologyKey": "topology-key", "matchLabelKeys": "selector", "mismatchLabelKeys": "selector"}
 _DEEPEST = 100  # no field of the API lies so deep; OME drops what does
-
-_VARIABLE = re.compile(
-    r"\$+\((?P<k8s>LWS_\w*)\)"  # $(X), and $$(X)
-    r"|\$\{[#!]?(?P<braced>LWS_\w*)[^{}$\n]*\}"  # ${X}, ${X:-1}
-    r"|\$(?P<shell>LWS_\w*)"
-    r"|(?<!\w)(?P<bare>LWS_\w*)",
-    re.ASCII,
-)
-_MENTION = re.compile(r"leaderworkerset[\w./\\-]*", re.ASCII)
-_IS_ZERO = re.compile(r"(==?)(\"0\"|'0'|0)(?![\w.-])")
-_ARITHMETIC = re.compile(r"\(\(.*?\)\)|\$\[.*?\]|\b(?:expr|let)\b[^\n;|&]*")
-_REQUIREMENT = re.compile(r"[^=!\s]+(?:==?|!=)[^=\s]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +90,21 @@ class Reference:
     explanation: str
     line: int | None = None
 
+    def to_dict(self) -> dict[str, Any]:
+        """The place as JSON."""
+        return {
+            "path": self.path,
+            "component": self.component,
+            "container": self.container,
+            "init_container": self.init_container,
+            "kind": self.kind,
+            "token": self.token,
+            "replacement": self.replacement,
+            "remedy": self.remedy,
+            "explanation": self.explanation,
+            "line": self.line,
+        }
+
 
 def find_references(spec: Mapping[str, Any], base_path: str = "spec") -> tuple[Reference, ...]:
     """Every place in a runtime's spec that names LeaderWorkerSet, in the order of field names.
@@ -110,36 +122,40 @@ def find_references(spec: Mapping[str, Any], base_path: str = "spec") -> tuple[R
     except RecursionError:  # far deeper than any spec; the scan knows where to stop
         pass
     scan = _Scan()
-    scan.value(spec, _Place(base_path))
+    scan.value(spec, _Place((base_path,)))
     return tuple(scan.found)
 
 
-def rewritten(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The spec for OMENative: replacements written, keys without counterpart deleted; the input is not changed.
+def omenative_edits(spec: Mapping[str, Any], base_path: str = "spec") -> tuple[Edit, ...]:
+    """The changes for OMENative: names replaced, keys without counterpart deleted, in the order of field names.
 
-    What needs a person and has no replacement stays: find it with :func:`find_references` on the result. A term
-    of an affinity or a spread constraint that selects by a deleted key goes as a whole, because an emptied
-    selector would select every pod.
+    What needs a person stays as it is: find it with :func:`find_references` on the result. A term of an affinity or
+    a spread constraint that selects by a deleted key goes as a whole, because an emptied selector would select every
+    pod; so does a map that holds nothing else.
+
+    >>> spec = {"engineConfig": {"annotations": {"leaderworkerset.sigs.k8s.io/size": "2"}, "minReplicas": 1}}
+    >>> [(edit.op, edit.place, edit.why) for edit in omenative_edits(spec)]
+    [('remove', 'spec.engineConfig.annotations', ('no-counterpart',))]
+    """
+    scan = _Scan()
+    scan.value(spec, _Place((base_path,)))
+    return tuple(scan.edits)
+
+
+def rewritten(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The spec after :func:`omenative_edits`; the input is not changed.
 
     >>> rewritten({"engineConfig": {"annotations": {"leaderworkerset.sigs.k8s.io/size": "2", "a": "b"}}})
     {'engineConfig': {'annotations': {'a': 'b'}}}
     """
-    result = _Scan().value(spec, _Place("spec"))
-    return result if isinstance(result, dict) else {}
-
-
-class _Gone:
-    """Stands for a value that is deleted."""
-
-
-_GONE = _Gone()
+    return edited(spec, [replace(edit, path=edit.path[1:]) for edit in omenative_edits(spec)])
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
     """Where the scan stands."""
 
-    path: str
+    path: tuple[Token, ...]
     keys: tuple[str, ...] = ()  # the field names above, without the places in lists
     component: str | None = None
     container: str | None = None
@@ -147,10 +163,10 @@ class _Place:
 
     def below(self, key: str) -> _Place:
         component = self.component or _COMPONENTS.get(key) if not self.keys else self.component
-        return replace(self, path=extend_path(self.path, key), keys=(*self.keys, key), component=component)
+        return replace(self, path=(*self.path, key), keys=(*self.keys, key), component=component)
 
     def item(self, index: int) -> _Place:
-        return replace(self, path=f"{self.path}[{index}]")
+        return replace(self, path=(*self.path, index))
 
     def inside(self, value: Mapping[str, Json]) -> _Place:
         """The place for what is in an object: a container gives its name to all that is in it."""
@@ -171,158 +187,154 @@ class _Place:
 
 
 class _Scan:
-    """One pass over a spec: collects references, and returns each value as it should be on OMENative."""
+    """One pass over a spec: collects references, and the edits that mend them.
+
+    Each method returns whether the value goes. Who asked then deletes it, with all that is in it.
+    """
 
     def __init__(self) -> None:
         self.found: list[Reference] = []
+        self.edits: list[Edit] = []
 
-    def value(self, value: Json, place: _Place) -> Json | _Gone:
-        if place.path.count("[") + len(place.keys) > _DEEPEST:
-            return value
+    def value(self, value: Json, place: _Place) -> bool:
+        if len(place.path) > _DEEPEST:
+            return False
         if isinstance(value, str):
             return self._text(value, place)
         if isinstance(value, (list, tuple)):
-            kept = [self._item(item, place.item(index)) for index, item in enumerate(value)]
-            left = [item for item in kept if item is not _GONE]
-            return left if left or not value else _GONE
+            gone = [self._below(item, place.item(index)) for index, item in enumerate(value)]
+            return bool(gone) and all(gone)
         if isinstance(value, Mapping):
             return self._object(value, place.inside(value))
-        return value
+        return False
 
-    def _item(self, item: Json, place: _Place) -> Json | _Gone:
-        before = len(self.found)
-        result = self.value(item, place)
-        is_term = place.in_term and isinstance(item, Mapping) and place.last not in {"matchExpressions", "matchFields"}
-        if is_term and any(reference.remedy == "delete" for reference in self.found[before:]):
-            return _GONE
-        return result
+    def _below(self, value: Json, place: _Place, *, goes: bool = False) -> bool:
+        """Look at a value; when it goes, its deletion takes the place of all edits in it."""
+        found, edits = len(self.found), len(self.edits)
+        if not goes:
+            goes = self.value(value, place)
+            is_term = isinstance(value, Mapping) and isinstance(place.path[-1], int) and place.in_term
+            if is_term and place.last not in {"matchExpressions", "matchFields"}:
+                goes = goes or any(reference.remedy == "delete" for reference in self.found[found:])
+        if goes:
+            del self.edits[edits:]
+            why = dict.fromkeys(each.explanation for each in self.found[found:] if each.remedy == "delete")
+            self._edit("remove", place, value, None, *(why or {"no-counterpart": None}))
+        return goes
 
-    def _object(self, value: Mapping[str, Json], place: _Place) -> Json | _Gone:
+    def _object(self, value: Mapping[str, Json], place: _Place) -> bool:
         key = value.get("key")
         if place.last in {"matchExpressions", "matchFields"} and isinstance(key, str) and key.startswith(LABEL_PREFIX):
-            return self._expression(dict(value), key, place)
-        result: dict[str, Json] = {}
+            return self._expression(value, key, place)
+        gone = []
         for name in sorted(value, key=str):
             if isinstance(name, str) and (name.startswith("LWS_") or "leaderworkerset" in name):
-                new_name, new_value = self._entry(name, value[name], place)
+                gone.append(self._entry(name, value, place))
             else:
-                new_name, new_value = name, self.value(value[name], place.below(str(name)))
-            if new_value is not _GONE:
-                result[new_name] = new_value
-        ordered = {name: result.pop(name) for name in value if name in result}
-        left = ordered | result
-        return left if left or not value or not (place.in_term or place.last in _MAP_KINDS) else _GONE
+                gone.append(self._below(value[name], place.below(str(name))))
+        return bool(gone) and all(gone) and (place.in_term or place.last in _MAP_KINDS)
 
-    def _entry(self, key: str, value: Json, place: _Place) -> tuple[str, Json | _Gone]:
+    def _entry(self, key: str, entries: Mapping[str, Json], place: _Place) -> bool:
         """An entry of a map whose key names LeaderWorkerSet."""
-        here = replace(place, path=extend_path(place.path, key))
+        value = entries[key]
+        here = replace(place, path=(*place.path, key))
         kind = _MAP_KINDS.get(place.last, "text")
-        if key == _WORKER_INDEX and place.last == "matchLabels":
+        if key == WORKER_INDEX and place.last == "matchLabels":
             if value == "0":
                 self._add(here, kind, f"{key}=0", f"{_RUNNER}={_LEADER}", "rename", "leader-selector")
-                return _RUNNER, _LEADER
+                return self._rename(here, _RUNNER, entries, "leader-selector", value=_LEADER)
             self._add(here, kind, key, None, "rework", "worker-index")
-            return key, value
+            return False
         if key.startswith(LABEL_PREFIX) and kind != "text":
             self._add(here, kind, key, None, "delete", "no-counterpart")
-            return key, _GONE
+            return self._below(value, here, goes=True)
         renamed = RENAMED_VARIABLES.get(key)
-        if renamed:
+        if renamed and not place.init_container:
             self._add(here, "env", key, renamed, "rename", "env-name")
+            if self._rename(here, renamed, entries, "env-name"):
+                return True
+        elif renamed:
+            self._add(here, "env", key, None, "rework", "init-container")
         else:
             self._add(here, kind, key, None, "rework", "unknown-variable" if key.startswith("LWS_") else "text")
-        return renamed or key, self.value(value, place.below(key))
+        return self._below(value, place.below(key))
 
-    def _expression(self, value: dict[str, Json], key: str, place: _Place) -> Json | _Gone:
+    def _rename(
+        self, place: _Place, name: str, entries: Mapping[str, Json], why: str, *, value: Json | None = None
+    ) -> bool:
+        """Give an entry its new name; when there is one of that name already, that one stays and this one goes."""
+        key = str(place.path[-1])
+        if name in entries:
+            return self._below(entries[key], place, goes=True)
+        self._edit("rename", place, key, name, why)
+        if value is not None:
+            self._edit("replace", place, entries[key], value, why)
+        return False
+
+    def _expression(self, value: Mapping[str, Json], key: str, place: _Place) -> bool:
         """A requirement of a label selector on a key of LeaderWorkerSet."""
         here = place.below("key")
-        if key != _WORKER_INDEX:
+        if key != WORKER_INDEX:
             self._add(here, "selector", key, None, "delete", "no-counterpart")
-            return _GONE
+            return True
         if value.get("operator") == "In" and value.get("values") == ["0"]:
             self._add(here, "selector", f"{key}=0", f"{_RUNNER}={_LEADER}", "rename", "leader-selector")
-            return value | {"key": _RUNNER, "values": [_LEADER]}
+            self._edit("replace", here, key, _RUNNER, "leader-selector")
+            self._edit("replace", place.below("values"), ["0"], [_LEADER], "leader-selector")
+            return False
         self._add(here, "selector", key, None, "rework", "worker-index")
-        return value
+        return False
 
-    def _text(self, text: str, place: _Place) -> Json | _Gone:
-        if "LWS_" not in text and "leaderworkerset" not in text:
-            return text
+    def _text(self, text: str, place: _Place) -> bool:
+        if not names_leader_worker_set(text):
+            return False
         if place.last in _KEY_FIELDS and text.startswith(LABEL_PREFIX):
             self._add(place, _KEY_FIELDS[place.last], text, None, "delete", "no-counterpart")
-            return _GONE
+            return True
         if place.last == "fieldPath":
             self._add(place, "field-path", text, None, "rework", "field-path")
-            return text
-        if place.keys[-2:] == ("env", "name") and text.startswith("LWS_"):
-            return self._variable(place, "env", text, text, "env-name", None) or text
-        return self._free_text(text, place)
+        elif place.keys[-2:] == ("env", "name") and text.startswith("LWS_"):
+            self._env_name(text, place)
+        else:
+            self._free_text(text, place)
+        return False
 
-    def _free_text(self, text: str, place: _Place) -> str:
-        """A command, an argument, a value: anything in which names stand among other words."""
-        sums = [match.span() for match in _ARITHMETIC.finditer(text)]
-        changes: list[tuple[int, int, str]] = []
-
-        def line(at: int) -> int | None:
-            return text.count("\n", 0, at) + 1 if "\n" in text.rstrip("\n") else None
-
-        for match in sorted([*_VARIABLE.finditer(text), *_MENTION.finditer(text)], key=lambda each: each.start()):
-            start, end = match.span()
-            if match.re is _MENTION:
-                change = self._mention(text, start, end, place, line(start))
-                changes += [change] if change else []
-                continue
-            name = next(found for found in match.groups() if found is not None)
-            explanation = "renamed"
-            if match["k8s"] and match[0].index("(") % 2 == 0:
-                explanation = "escaped"
-            elif any(low <= start < high for low, high in sums):
-                explanation = "arithmetic"
-            elif match["k8s"] and place.keys[-2:] == ("env", "value"):
-                explanation = "env-value-order"
-            new = self._variable(place, "variable", match[0], name, explanation, line(start))
-            changes += [(start, end, new)] if new else []
-        parts, taken = [], 0
-        for start, end, new in changes:
-            if start >= taken:  # not one inside another, such as a key in a variable's default
-                parts += [text[taken:start], new]
-                taken = end
-        return "".join([*parts, text[taken:]])
-
-    def _variable(
-        self, place: _Place, kind: str, token: str, name: str, explanation: str, line: int | None
-    ) -> str | None:
-        """A variable, spelled as the token. Returns what to write instead."""
+    def _env_name(self, name: str, place: _Place) -> None:
         known = RENAMED_VARIABLES.get(name)
         if known is None or place.init_container:
             why = "init-container" if place.init_container else "unknown-variable"
-            self._add(place, kind, token, None, "rework", why, line)
-            return None
-        if place.component == "router":
-            explanation = "router"
-        remedy: Remedy = "rework" if explanation in {"router", "arithmetic", "escaped"} else "rename"
-        new = token.replace(name, known, 1)
-        self._add(place, kind, token, new, remedy, explanation, line)
-        return new
+            self._add(place, "env", name, None, "rework", why)
+        elif place.component == "router":
+            self._add(place, "env", name, known, "rework", "router")
+        else:
+            self._add(place, "env", name, known, "rename", "env-name")
+            self._edit("replace", place, name, known, "env-name")
 
-    def _mention(self, text: str, start: int, end: int, place: _Place, line: int | None) -> tuple[int, int, str] | None:
-        """A label's key, or another mention. Returns what to change in the text."""
-        key = text[start:end].rstrip("./\\")
-        end = start + len(key)
-        zero = _IS_ZERO.match(text, end)
-        if key == _WORKER_INDEX and zero:
-            new = f"{_RUNNER}{zero[1]}{zero[2].replace('0', _LEADER)}"
-            self._add(place, "selector", text[start : zero.end()], new, "rename", "leader-selector", line)
-            return start, zero.end(), new
-        if key == _WORKER_INDEX:
-            self._add(place, "selector", key, None, "rework", "worker-index", line)
-            return None
-        if key.startswith(LABEL_PREFIX):
-            span = _requirement(text, start)
-            self._add(place, "selector", key, None, "delete" if span else "rework", "no-counterpart", line)
-            return (*span, "") if span else None
-        self._add(place, "text", key, None, "rework", "text", line)
-        return None
+    def _free_text(self, text: str, place: _Place) -> None:
+        """A command, an argument, a value: anything in which names stand among other words."""
+        several_lines = "\n" in text.rstrip("\n")
+        written, new, why = text, text, []
+        while True:
+            found = mentions(
+                new,
+                init_container=place.init_container,
+                router=place.component == "router",
+                env_value=place.keys[-2:] == ("env", "value"),
+            )
+            for mention in found if new is text else ():
+                line = text.count("\n", 0, mention.start) + 1 if several_lines else None
+                token = text[mention.start : mention.end]
+                self._add(place, mention.kind, token, mention.replacement, mention.remedy, mention.explanation, line)
+            why += [each.explanation for each in found if each.remedy != "rework"]
+            new = rewritten_text(written, found)
+            if new == written:
+                break
+            written = new  # again, for a name can stand in another's default value
+        if new != text:
+            self._edit("replace", place, text, new, *dict.fromkeys(why))
+
+    def _edit(self, op: Op, place: _Place, before: Json, after: Json, *why: str) -> None:
+        self.edits.append(Edit(op, place.path, before, after, why))
 
     def _add(
         self,
@@ -334,17 +346,5 @@ class _Scan:
         explanation: str,
         line: int | None = None,
     ) -> None:
-        where = (place.path, place.component, place.container, place.init_container)
+        where = (place_text(place.path), place.component, place.container, place.init_container)
         self.found.append(Reference(*where, kind, token, replacement, remedy, explanation, line))
-
-
-def _requirement(text: str, start: int) -> tuple[int, int] | None:
-    """The part to cut when a text is a selector of several ``key=value`` and one of them begins at a place."""
-    words = list(re.finditer(r"[^,\s]+", text))
-    kept = [re.split("[=!]", word[0])[0] == _WORKER_INDEX or not word[0].startswith(LABEL_PREFIX) for word in words]
-    if "\n" in text or not any(kept) or not all(_REQUIREMENT.fullmatch(word[0]) for word in words):
-        return None
-    for index, word in enumerate(words):
-        if word.start() == start:  # cut with the comma or space on the side of what stays
-            return (words[index - 1].end(), word.end()) if any(kept[:index]) else (start, words[index + 1].start())
-    return None
