@@ -153,6 +153,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # The clusters that `manage.py sync --watch` follows; selection/store/declarations.py reads both, and checks.py checks.
 CLUSTERS = ENVIRONMENT.text("OME_DASHBOARD_CLUSTERS")
 CLUSTERS_FILE = ENVIRONMENT.text("OME_DASHBOARD_CLUSTERS_FILE")
+# For how long it is kept what changed.
+KEEP_CHANGES_DAYS = ENVIRONMENT.number("OME_DASHBOARD_KEEP_CHANGES_DAYS", 90, least=1, most=3650)
 
 LANGUAGE_CODE = "en"
 USE_I18N = False

@@ -152,8 +152,9 @@ class Applier:
             for each in told:
                 name = each.kind.kind
                 status = known.get(name) or KindSync(cluster=self.cluster, kind=name, attempted_at=now)
+                first = status.listed_at is None
                 _note(each, status, bad[name], lambda moment: now - timedelta(seconds=clock - moment))
-                written = self._write_kind(each, status, generation)
+                written = self._write_kind(each, status, generation, first=first)
                 if written:
                     changed += written
                     kinds.add(name)
@@ -167,10 +168,10 @@ class Applier:
         self._bad.update(bad)
         return Applied(changed, frozenset(kinds), events)
 
-    def _write_kind(self, told: _Told, status: KindSync, generation: int) -> int:
+    def _write_kind(self, told: _Told, status: KindSync, generation: int, *, first: bool) -> int:
         if told.state is None and not told.events:
             return 0
-        written = write_objects(told.existing(self.cluster), told.rows.good.values(), generation)
+        written = write_objects(told.existing(self.cluster), told.rows.good.values(), generation, first=first)
         if told.state is not None:
             status.object_count = len(told.rows.good) + len(told.rows.bad)
         else:

@@ -16,9 +16,10 @@ from typing import Any
 from selection.cluster.kinds import KindListing
 from selection.rules.parsing import ref_of
 
+from .changes import note_objects
 from .models import Cluster, KindSync, StoredObject
 from .redaction import redact
-from .rows import Written, write_rows
+from .rows import Written, compare_rows, write_delta
 from .secrettext import storable
 
 __all__ = ["LostClaim", "Rows", "locked", "note_listing", "row_of", "rows_of", "text", "write_objects"]
@@ -98,15 +99,21 @@ def row_of(cluster: Cluster, kind: str, manifest: Mapping[str, Any]) -> StoredOb
     )
 
 
-def write_objects(existing: Iterable[StoredObject], wanted: Iterable[StoredObject], generation: int) -> Written:
+def write_objects(
+    existing: Iterable[StoredObject], wanted: Iterable[StoredObject], generation: int, *, first: bool
+) -> Written:
     """Make the existing rows equal to those wanted; one that differs gets the generation, the others stay untouched.
 
-    Call it in the transaction that holds the cluster's row locked.
+    What changed about them is kept, unless this is the ``first`` time that their kind is read: what is there then
+    didn't come just now. Call it in the transaction that holds the cluster's row locked.
     """
     rows = list(wanted)
     for row in rows:
         row.generation = generation
-    return write_rows(existing, rows, StoredObject, stamps=_UNCOMPARED)
+    delta = compare_rows(existing, rows, StoredObject, stamps=_UNCOMPARED)
+    if not first:
+        note_objects(delta, generation)
+    return write_delta(delta, StoredObject)
 
 
 def note_listing(status: KindSync, listing: KindListing, rows: Rows, at: datetime) -> None:

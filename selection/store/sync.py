@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from selection.cluster.kinds import KindListing
 
+from .changes import prune_changes
 from .evaluate import evaluate
 from .models import Cluster, KindSync, StoredObject
 from .rows import Written
@@ -117,6 +118,7 @@ def _finish(cluster: Cluster, error: str) -> None:
     cluster.refresh_from_db()
     update_version(cluster)
     evaluate(cluster)
+    prune_changes()
     cluster.sync_finished_at = timezone.now()
     cluster.sync_error = storable(error)
     cluster.save(update_fields=["sync_finished_at", "sync_error"])
@@ -133,14 +135,14 @@ def store_kind(cluster: Cluster, listing: KindListing, claim: int | None = None)
     rows = rows_of(cluster, kind, listing.objects or ())
     with transaction.atomic():
         generation = locked(cluster, claim).generation + 1
+        status = KindSync.objects.filter(cluster=cluster, kind=kind).first() or KindSync(cluster=cluster, kind=kind)
         written = Written()
         if listing.outcome in {"complete", "not-served"}:
             existing = StoredObject.objects.filter(cluster=cluster, kind=kind).defer("manifest")
             kept = (row for row in existing if (row.namespace, row.name) not in rows.bad)
-            written = write_objects(kept, rows.good.values(), generation)
+            written = write_objects(kept, rows.good.values(), generation, first=status.listed_at is None)
             if written.total:
                 Cluster.objects.filter(pk=cluster.pk).update(generation=generation)
-        status = KindSync.objects.filter(cluster=cluster, kind=kind).first() or KindSync(cluster=cluster, kind=kind)
         note_listing(status, listing, rows, now)
         status.save()
     return written

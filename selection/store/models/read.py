@@ -48,6 +48,7 @@ class Cluster(models.Model):
     ome_namespace = models.CharField(max_length=63, default="ome")
     generation = models.PositiveBigIntegerField(default=0)
     evaluated_generation = models.PositiveBigIntegerField(default=0)
+    evaluated_version = models.CharField(max_length=10, blank=True, help_text="The release line that it was judged by")
     answers_generation = models.PositiveBigIntegerField(default=0)
     access = models.CharField(max_length=12, choices=Access, default=Access.NONE, blank=True)
     context = models.CharField(max_length=253, blank=True, help_text="Of the kubeconfig; empty for the current one")
