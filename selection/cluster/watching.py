@@ -191,7 +191,7 @@ def watch_on(
         Stopped: it was asked to end.
     """
     refusals = 0
-    fresh = True  # nothing came since the list
+    fresh = True  # nothing happened since the list
     failed = False
     while True:
         opened: float | None = None
@@ -216,11 +216,12 @@ def watch_on(
             error = caught
         stop.check()  # whoever ended the read did it for this
         failed = True
+        status = _status(error)
         if opened is not None and (told or clock() - opened >= SETTLED):
             backoff.reset()
             fresh = False
+        fresh = fresh and status in LIST_AGAIN
         refusals += _refused(error)
-        status = _status(error)
         again = status in LIST_AGAIN or refusals >= FRUITLESS
         if status == 404 and not fresh:
             return  # it may not be served any more: the list will tell

@@ -87,6 +87,14 @@ class ApiServer:
         _kill(self._apiserver)
         self._apiserver = None
 
+    def change_token(self, user: str) -> str:
+        """Let a user's token end, as when it expires, and return the new one. Restarts the API server."""
+        self.stop()
+        self.tokens[user] = secrets.token_hex(16)
+        self._write_tokens()
+        self.start()
+        return self.tokens[user]
+
     def close(self) -> None:
         """End everything."""
         self.stop()
@@ -94,9 +102,10 @@ class ApiServer:
         self._etcd = None
 
     def install_definitions(self) -> None:
-        """Create the CustomResourceDefinitions and wait until each of their kinds is served."""
+        """Create the CustomResourceDefinitions that aren't there and wait until each of their kinds is served."""
         for definition in definitions():
-            self.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+            with suppress(AlreadyThere):
+                self.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
         self._defined = True
         self._wait_until_served()
 
@@ -186,6 +195,9 @@ class ApiServer:
     def _write_credentials(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "service-account.key").write_text(_ec_private_key())
+        self._write_tokens()
+
+    def _write_tokens(self) -> None:
         lines = [f'{self.token},admin,admin,"system:masters"']
         lines += [f"{token},{user},{user}" for user, token in self.tokens.items()]
         (self.folder / "tokens.csv").write_text("\n".join(lines) + "\n")

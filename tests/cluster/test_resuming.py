@@ -152,6 +152,15 @@ def test_a_version_that_is_gone_needs_a_list_at_once(server: FakeServer, api: Fa
     assert list(found) == []
 
 
+def test_a_version_that_is_gone_after_an_outage_needs_a_list_at_once(
+    server: FakeServer, api: FakeApi, stop: FakeStop
+) -> None:
+    api.watches = [stream(endless=True), stream(told(410))]
+    found = watched(server, stop)
+    assert take(found, 4) == ["watching 7", "lost: connection 0.5", "watching 7", "lost: gone 0"]
+    assert list(found) == []
+
+
 def test_a_version_that_is_gone_before_anything_came_needs_a_list_later(
     server: FakeServer, api: FakeApi, stop: FakeStop
 ) -> None:
