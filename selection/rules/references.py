@@ -31,6 +31,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .edits import Edit, Op, Token, edited, place_text
+from .modes import MODE_ANNOTATION, MULTI_NODE
 from .reference_texts import (
     LABEL_PREFIX,
     LEADERS,
@@ -58,6 +59,7 @@ _COMPONENTS = {f"{name}{suffix}": name for name in ("engine", "decoder", "router
 _CONTAINER_LISTS = frozenset({"containers", "initContainers", "ephemeralContainers"})
 _MAP_KINDS = {"annotations": "annotation", "labels": "label", "matchLabels": "selector", "nodeSelector": "selector"}
 _KEY_FIELDS = {"topologyKey": "topology-key", "matchLabelKeys": "selector", "mismatchLabelKeys": "selector"}
+_MODE_PLACES = frozenset({("engineConfig", "annotations"), ("decoderConfig", "annotations")})
 _DEEPEST = 100  # no field of the API lies so deep; OME drops what does
 
 
@@ -129,9 +131,10 @@ def find_references(spec: Mapping[str, Any], base_path: str = "spec") -> tuple[R
 def omenative_edits(spec: Mapping[str, Any], base_path: str = "spec") -> tuple[Edit, ...]:
     """The changes for OMENative: names replaced, keys without counterpart deleted, in the order of field names.
 
-    What needs a person stays as it is: find it with :func:`find_references` on the result. A term of an affinity or
-    a spread constraint that selects by a deleted key goes as a whole, because an emptied selector would select every
-    pod; so does a map that holds nothing else.
+    The engine's and the decoder's annotation that says MultiNode goes too (``mode-annotation``). What needs a person
+    stays as it is: find it with :func:`find_references` on the result. A term of an affinity or a spread constraint
+    that selects by a deleted key goes as a whole, because an emptied selector would select every pod; so does a map
+    that holds nothing else.
 
     >>> spec = {"engineConfig": {"annotations": {"leaderworkerset.sigs.k8s.io/size": "2"}, "minReplicas": 1}}
     >>> [(edit.op, edit.place, edit.why) for edit in omenative_edits(spec)]
@@ -208,18 +211,23 @@ class _Scan:
             return self._object(value, place.inside(value))
         return False
 
-    def _below(self, value: Json, place: _Place, *, goes: bool = False) -> bool:
-        """Look at a value; when it goes, its deletion takes the place of all edits in it."""
+    def _below(self, value: Json, place: _Place, *why: str) -> bool:
+        """Look at a value; when it goes, its deletion takes the place of all edits in it.
+
+        ``why`` says that it goes in any case.
+        """
         found, edits = len(self.found), len(self.edits)
+        goes = bool(why)
         if not goes:
             goes = self.value(value, place)
             is_term = isinstance(value, Mapping) and isinstance(place.path[-1], int) and place.in_term
             if is_term and place.last not in {"matchExpressions", "matchFields"}:
                 goes = goes or any(reference.remedy == "delete" for reference in self.found[found:])
         if goes:
+            told = [each.explanation for each in self.found[found:] if each.remedy == "delete"]
+            told += [code for edit in self.edits[edits:] for code in edit.why]
             del self.edits[edits:]
-            why = dict.fromkeys(each.explanation for each in self.found[found:] if each.remedy == "delete")
-            self._edit("remove", place, value, None, *(why or {"no-counterpart": None}))
+            self._edit("remove", place, value, None, *dict.fromkeys(told or why))
         return goes
 
     def _object(self, value: Mapping[str, Json], place: _Place) -> bool:
@@ -230,6 +238,8 @@ class _Scan:
         for name in sorted(value, key=str):
             if isinstance(name, str) and (name.startswith("LWS_") or "leaderworkerset" in name):
                 gone.append(self._entry(name, value, place))
+            elif name == MODE_ANNOTATION and value[name] == MULTI_NODE and place.keys in _MODE_PLACES:
+                gone.append(self._below(value[name], place.below(name), "mode-annotation"))
             else:
                 gone.append(self._below(value[name], place.below(str(name))))
         return bool(gone) and all(gone) and (place.in_term or place.last in _MAP_KINDS)
@@ -247,7 +257,7 @@ class _Scan:
             return False
         if key.startswith(LABEL_PREFIX) and kind != "text":
             self._add(here, kind, key, None, "delete", "no-counterpart")
-            return self._below(value, here, goes=True)
+            return self._below(value, here, "no-counterpart")
         renamed = RENAMED_VARIABLES.get(key)
         if renamed and not place.init_container:
             self._add(here, "env", key, renamed, "rename", "env-name")
@@ -265,7 +275,7 @@ class _Scan:
         """Give an entry its new name; when there is one of that name already, that one stays and this one goes."""
         key = str(place.path[-1])
         if name in entries:
-            return self._below(entries[key], place, goes=True)
+            return self._below(entries[key], place, why)
         self._edit("rename", place, key, name, why)
         if value is not None:
             self._edit("replace", place, entries[key], value, why)

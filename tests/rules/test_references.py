@@ -586,3 +586,23 @@ def test_it_takes_what_is_far_too_deep_for_a_spec() -> None:
         deep = [deep]
     assert find_references({"args": deep}) == ()
     assert find_references({1: ["$LWS_GROUP_SIZE"], None: {"a": object()}})[0].path == 'spec["1"][0]'  # type: ignore[dict-item]
+
+
+def test_the_annotation_that_says_multi_node_goes() -> None:
+    mode = {"ome.io/deploymentMode": "MultiNode"}
+    spec = {
+        "engineConfig": {"annotations": {**mode, "own": "x"}},
+        "decoderConfig": {"annotations": {**mode, f"{LWS}/size": "2"}, "minReplicas": 1},
+        "routerConfig": {"annotations": mode},
+    }
+    assert rewritten(spec) == {
+        "engineConfig": {"annotations": {"own": "x"}},
+        "decoderConfig": {"minReplicas": 1},
+        "routerConfig": {"annotations": mode},
+    }
+    assert [(edit.place, edit.why) for edit in omenative_edits(spec)] == [
+        ("spec.decoderConfig.annotations", ("no-counterpart", "mode-annotation")),
+        ('spec.engineConfig.annotations["ome.io/deploymentMode"]', ("mode-annotation",)),
+    ]
+    other = {"engineConfig": {"annotations": {"ome.io/deploymentMode": "RawDeployment"}}}
+    assert rewritten(other) == other
