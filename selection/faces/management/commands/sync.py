@@ -20,6 +20,7 @@ from selection.cluster.listing import read_cluster
 from selection.faces.cli.alive import alive
 from selection.faces.cli.following import own_declarations
 from selection.faces.cli.sources import database_in_words, standard_input
+from selection.store.changes import prune_changes
 from selection.store.claims import holder_of
 from selection.store.declarations import DeclarationError
 from selection.store.keeper import Keeper
@@ -29,6 +30,9 @@ from selection.store.storing import LostClaim
 from selection.store.sync import SyncReport, note_failure, open_cluster, sync_cluster
 
 __all__ = ["Command"]
+
+PRUNE_EVERY = 3600.0
+"""Seconds between two looks for changes that are too old to keep."""
 
 
 class Command(BaseCommand):
@@ -80,7 +84,12 @@ class Command(BaseCommand):
 
     def _watch(self, options: dict[str, Any]) -> None:
         try:
-            keeper = Keeper(open_line, own_declarations(options), alive=alive(options["alive"]))
+            keeper = Keeper(
+                open_line,
+                own_declarations(options),
+                alive=alive(options["alive"]),
+                chores=((PRUNE_EVERY, prune_changes),),
+            )
         except (ClusterError, DeclarationError) as error:
             raise CommandError(str(error)) from None
 
