@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Count, QuerySet
 
@@ -27,10 +27,11 @@ _RUNTIME_KINDS = frozenset({"ServingRuntime", "ClusterServingRuntime"})
 _MODEL_KINDS = frozenset({"BaseModel", "ClusterBaseModel"})
 
 
-def write_runtimes(cluster: Cluster, fleet: Fleet, touched: Reach | None) -> Written:
+def write_runtimes(cluster: Cluster, fleet: Fleet, touched: Reach | None, generation: int) -> Written:
     """Write one row for each runtime, readable or not, and one for each LeaderWorkerSet reference.
 
     Only what is touched is made anew, unless None; who gets a runtime is counted for all, from the services' rows.
+    Rows that differ get the generation.
     """
     rows = RuntimeResult.objects.filter(cluster=cluster)
     counts = _served_services(cluster)
@@ -50,13 +51,22 @@ def write_runtimes(cluster: Cluster, fleet: Fleet, touched: Reach | None) -> Wri
         for ref, runtime in found.items()
     ]
     wanted += [_unreadable_runtime(cluster, fleet.problems[ref]) for ref in refs if ref in fleet.problems]
-    written = write_rows(existing, wanted, RuntimeResult)
+    written = _write_stamped(existing, wanted, RuntimeResult, generation)
     keys = {ObjectRef(*key): pk for pk, *key in rows.values_list("pk", "kind", "namespace", "name")}
     pks = {keys[ref]: ref for ref in found}
     parts = ReferenceRow.objects.filter(runtime__cluster=cluster)
     old_parts = parts if touched is None else having(parts, "runtime_id", (keys[ref] for ref in refs if ref in keys))
     new_parts = [row for pk, ref in pks.items() for row in _reference_rows(pk, references[ref])]
-    return written + write_rows(old_parts, new_parts, ReferenceRow) + _recount(rows, counts, touched)
+    return written + write_rows(old_parts, new_parts, ReferenceRow) + _recount(rows, counts, touched, generation)
+
+
+Result = TypeVar("Result", RuntimeResult, ModelResult)
+
+
+def _write_stamped(existing: Iterable[Result], wanted: list[Result], model: type[Result], generation: int) -> Written:
+    for row in wanted:
+        row.generation = generation
+    return write_rows(existing, wanted, model, stamps=["generation"])
 
 
 def _ref(row: RuntimeResult) -> ObjectRef:
@@ -75,17 +85,19 @@ def _served_services(cluster: Cluster) -> dict[ObjectRef, tuple[int, int]]:
     return found
 
 
-def _recount(rows: QuerySet[RuntimeResult], counts: dict[ObjectRef, tuple[int, int]], touched: Reach | None) -> Written:
+def _recount(
+    rows: QuerySet[RuntimeResult], counts: dict[ObjectRef, tuple[int, int]], touched: Reach | None, generation: int
+) -> Written:
     """Correct the counts of runtimes that weren't touched themselves: their services may have gone elsewhere."""
     if touched is None:
         return Written()
     stored = rows.values_list("pk", "kind", "namespace", "name", "selected_by", "named_by")
     changed = [
-        RuntimeResult(pk=pk, selected_by=new[0], named_by=new[1])
+        RuntimeResult(pk=pk, selected_by=new[0], named_by=new[1], generation=generation)
         for pk, kind, namespace, name, *old in stored
         if (new := counts.get(ObjectRef(kind, namespace, name), (0, 0))) != tuple(old)
     ]
-    RuntimeResult.objects.bulk_update(changed, ["selected_by", "named_by"], batch_size=500)
+    RuntimeResult.objects.bulk_update(changed, ["selected_by", "named_by", "generation"], batch_size=500)
     return Written(updated=len(changed))
 
 
@@ -179,8 +191,11 @@ def _reference_rows(runtime_pk: int, found: list[tuple[Reference, ObjectRef]]) -
         seen[reference.path[:499]] += 1
 
 
-def write_models(cluster: Cluster, fleet: Fleet, touched: Reach | None) -> Written:
-    """Write one row for each model, readable or not; only those touched, unless None."""
+def write_models(cluster: Cluster, fleet: Fleet, touched: Reach | None, generation: int) -> Written:
+    """Write one row for each model, readable or not; only those touched, unless None.
+
+    Rows that differ get the generation.
+    """
     used = _using_services(cluster)
     rows = ModelResult.objects.filter(cluster=cluster)
     if touched is None:
@@ -197,7 +212,7 @@ def write_models(cluster: Cluster, fleet: Fleet, touched: Reach | None) -> Writt
         _model_row(cluster, fleet, model, used[model.ref]) for model in fleet.models.values() if model.ref in refs
     ]
     wanted += [_unreadable_model(cluster, fleet.problems[ref]) for ref in refs if ref in fleet.problems]
-    return write_rows(existing, wanted, ModelResult)
+    return _write_stamped(existing, wanted, ModelResult, generation)
 
 
 def _model_ref(row: ModelResult) -> ObjectRef:

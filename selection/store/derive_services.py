@@ -17,26 +17,34 @@ from selection.rules.objects import ObjectRef
 from selection.rules.reach import Reach
 
 from .models import Cluster, ComponentResult, ConflictRow, ServiceResult, StoredObject
-from .rows import Written, having, write_rows
+from .rows import Delta, Written, compare_rows, having, write_delta, write_rows
 
 __all__ = ["write_conflicts", "write_services"]
 
-_STAMPS = ["computed_at"]
+_STAMPS = ["computed_at", "generation"]
 _NOWHERE = ObjectRef("", "", "")
 
 
-def write_services(cluster: Cluster, explanations: Sequence[Explanation], touched: Reach | None) -> Written:
-    """Write one row for each service and one for each of its components; only those touched, unless None."""
+def write_services(
+    cluster: Cluster, explanations: Sequence[Explanation], touched: Reach | None, generation: int
+) -> tuple[Written, Delta[ServiceResult]]:
+    """Write one row for each service and one for each of its components; only those touched, unless None.
+
+    Rows that differ get the generation. Returned is also what differed about services.
+    """
     now = timezone.now()
     versions = _versions(cluster, explanations if touched else None)
     wanted = [_service_row(cluster, explanation, versions, now) for explanation in explanations]
     results = ServiceResult.objects.filter(cluster=cluster)
-    written = write_rows(_touched_rows(results, touched), wanted, ServiceResult, stamps=_STAMPS)
+    for row in wanted:
+        row.generation = generation
+    delta = compare_rows(_touched_rows(results, touched), wanted, ServiceResult, stamps=_STAMPS)
+    written = write_delta(delta, ServiceResult)
     keys = _keys(results, touched)
     parts = ComponentResult.objects.filter(result__cluster=cluster)
     existing = parts if touched is None else having(parts, "result_id", keys.values())
     components = [row for explanation in explanations for row in _component_rows(explanation, keys)]
-    return written + write_rows(existing, components, ComponentResult)
+    return written + write_rows(existing, components, ComponentResult), delta
 
 
 def _touched_rows(results: QuerySet[ServiceResult], touched: Reach | None) -> Iterable[ServiceResult]:

@@ -54,11 +54,11 @@ _TABLES: dict[type[Model], tuple[str, ...]] = {
 }
 """Every derived table, with what says whose a row is where that is a key of another row."""
 
-_OWN = {"id", "cluster_id", "result_id", "runtime_id", "computed_at"}
+_OWN = {"id", "cluster_id", "result_id", "runtime_id", "computed_at", "generation"}
 
 
 def derived(cluster: Cluster) -> dict[str, list[str]]:
-    """All derived rows of a cluster but primary keys and times, and what is said of objects that can't be read."""
+    """All derived rows of a cluster but primary keys, times and generations, and what is said of objects that can't be read."""
     found = {}
     for table, parents in _TABLES.items():
         owner = f"{parents[0].partition('__')[0]}__cluster" if parents else "cluster"
