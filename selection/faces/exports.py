@@ -29,8 +29,8 @@ class _Line:
 def cell(value: object) -> object:
     """A value as one CSV cell. Text that a spreadsheet would run as a formula gets an apostrophe in front.
 
-    >>> cell("=1+1"), cell("-safe"), cell(-1), cell(None), cell(True), cell(["a", "b"])
-    ("'=1+1", "'-safe", -1, '', 'true', 'a; b')
+    >>> cell("=1+1"), cell("-safe"), cell(-1), cell(None), cell(True), cell(["a", "b"]), cell([{"a": 1}])
+    ("'=1+1", "'-safe", -1, '', 'true', 'a; b', '[{"a": 1}]')
     """
     if value is None:
         return ""
@@ -38,7 +38,7 @@ def cell(value: object) -> object:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return value
-    if isinstance(value, dict):
+    if isinstance(value, dict) or (isinstance(value, (list, tuple)) and any(isinstance(each, dict) for each in value)):
         value = json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False)
     elif isinstance(value, (list, tuple)):
         value = "; ".join(str(each) for each in value)

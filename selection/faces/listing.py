@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import django_filters
+from django.db.models import Aggregate
+from django.db.models.expressions import OrderBy
 
 __all__ = ["Column", "Group", "Listing", "at_path", "value_of"]
 
@@ -37,14 +39,18 @@ class Group:
     Attributes:
         label: reads "by <label>".
         fields: what the rows of one group share.
-        order: the fields that groups are sorted by, when not by what they share.
+        order: what groups are sorted by, when not by what they share.
         family: the family of words (:func:`selection.faces.words.word`) that a group's code belongs to.
+        heading: a template that says what a group is, given its ``block``; ``""`` when its values do.
+        totals: what else is counted of each group, by name; the heading finds it as ``block.totals``.
     """
 
     label: str
     fields: tuple[str, ...]
-    order: tuple[str, ...] = ()
+    order: tuple[str | OrderBy, ...] = ()
     family: str = ""
+    heading: str = ""
+    totals: Mapping[str, Aggregate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,9 @@ def value_of(row: Any, column: Column) -> object:
 
 
 def at_path(row: Any, path: str) -> object:
-    """What a dotted path of attributes leads to."""
+    """What a dotted path of attributes leads to; None when there is nothing on the way."""
     for step in path.split("."):
+        if row is None:
+            return None
         row = getattr(row, step)
     return row

@@ -7,12 +7,12 @@ its list alone when htmx asks for it, or with every filtered row as CSV or JSON.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
@@ -50,13 +50,17 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Rows of one group on this page; ``count`` is the group's size on all pages, ``begun`` on an earlier one."""
+    """Rows of one group on this page; ``count`` is the group's size on all pages, ``begun`` on an earlier one.
+
+    ``totals`` are what else the group counts, on all pages too.
+    """
 
     key: tuple[object, ...]
     rows: list[Any]
     count: int | None = None
     begun: bool = False
     family: str = ""
+    totals: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -234,17 +238,28 @@ class ListState:
         fields = self.group.fields
         paths = [name.replace("__", ".") for name in fields]
         keys = [tuple(at_path(row, path) for path in paths) for row in self.rows]
+        groups = self._of_groups(fields, keys).order_by().values(*fields)
         counts = {
-            tuple(found[name] for name in fields): found["rows"]
-            for found in self.filtered.order_by().values(*fields).annotate(rows=Count("pk"))
+            tuple(found[name] for name in fields): found
+            for found in groups.annotate(rows=Count("pk"), **self.group.totals)
         }
         blocks: list[Block] = []
         for key, row in zip(keys, self.rows, strict=True):
             if not blocks or blocks[-1].key != key:
                 begun = not blocks and self.page.number > 1 and self._last_key_before(fields) == key
-                blocks.append(Block(key, [], counts.get(key), begun, self.group.family))
+                told = counts.get(key, {})
+                totals = {name: told.get(name, 0) for name in self.group.totals}
+                blocks.append(Block(key, [], told.get("rows"), begun, self.group.family, totals))
             blocks[-1].rows.append(row)
         return blocks
+
+    def _of_groups(self, fields: Sequence[str], keys: Sequence[tuple[object, ...]]) -> QuerySet[Any]:
+        """The filtered rows without most that are in none of these groups, so that few are counted."""
+        found = self.filtered
+        for name, values in zip(fields, zip(*set(keys), strict=True), strict=False):
+            one_of = Q(**{f"{name}__in": {value for value in values if value is not None}})
+            found = found.filter(one_of | Q(**{f"{name}__isnull": True}) if None in values else one_of)
+        return found
 
     def _last_key_before(self, fields: Sequence[str]) -> tuple[object, ...]:
         """The group of the last row on the page before."""

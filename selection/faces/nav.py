@@ -24,6 +24,7 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("runtimes", "Runtimes", ("runtime",)),
             Entry("models", "Models", ("model", "model-candidate")),
             Entry("matrix", "Services × runtimes"),
+            Entry("changes", "Changes"),
             Entry("clusters", "Clusters", ("object",)),
         ),
     ),

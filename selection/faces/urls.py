@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from selection.faces.pages.candidate import candidate, model_candidate
+from selection.faces.pages.changes import changes
 from selection.faces.pages.clusters import clusters
 from selection.faces.pages.conflicts import conflicts
 from selection.faces.pages.findings import findings
@@ -41,6 +42,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("conflicts/", conflicts, name="conflicts"),
     path("findings/", findings, name="findings"),
     path("migration/", migration, name="migration"),
+    path("changes/", changes, name="changes"),
     path("runtimes/", runtimes, name="runtimes"),
     path("runtimes/<path:cluster>/<str:scope>/<str:name>/", runtime, name="runtime"),
     path("models/", models, name="models"),

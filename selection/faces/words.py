@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 __all__ = [
+    "ACTS",
     "ADMISSION",
+    "CHANGES",
     "CHECKS",
     "CONFLICTS",
     "FINDINGS",
@@ -130,7 +132,24 @@ FINDINGS = {
     "zero-weight": Word("Weight 0", title="It counts as more than 1"),
 }
 
+CHANGES = {
+    "service": Word("Service", title="A service came or went"),
+    "outcome": Word("Outcome", title="What OME answers for a service"),
+    "runtime": Word("Runtime", title="The runtime that a service gets"),
+    "mode": Word("Mode", title="The deployment mode that a component runs in"),
+    "conflict": Word("Conflict", title="A mode conflict appeared or was gone"),
+}
+
+ACTS = {
+    "created": Word("created"),
+    "changed": Word("changed"),
+    "recreated": Word("recreated", title="Deleted, and another object of that name created"),
+    "deleted": Word("deleted"),
+}
+
 _FAMILIES = {
+    "act": ACTS,
+    "change": CHANGES,
     "outcome": OUTCOMES,
     "mode": MODES,
     "source": SOURCES,
@@ -147,7 +166,7 @@ _FAMILIES = {
 def word(family: str, code: str) -> Word:
     """The word for a code of a family.
 
-    Families: outcome, mode, source, check, conflict, migration, admission, object, severity and finding.
+    Families: outcome, mode, source, check, conflict, migration, admission, object, severity, finding, change and act.
 
     >>> word("outcome", "auto-selected").label, word("mode", "Serverless").label
     ('Selected', 'Serverless')
