@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["NAVIGATION", "Entry"]
+__all__ = ["KEYS", "NAVIGATION", "Entry"]
 
 
 class Entry(NamedTuple):
@@ -37,3 +37,17 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         ),
     ),
 )
+
+KEYS = {
+    "overview": "o",
+    "services": "s",
+    "runtimes": "r",
+    "models": "m",
+    "matrix": "x",
+    "changes": "h",
+    "clusters": "c",
+    "conflicts": "d",
+    "findings": "f",
+    "migration": "i",
+}
+"""The letter that leads to a page after ``g``."""

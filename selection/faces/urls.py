@@ -19,6 +19,7 @@ from selection.faces.pages.objects import object_page
 from selection.faces.pages.overview import overview
 from selection.faces.pages.runtime import runtime
 from selection.faces.pages.runtimes import runtimes
+from selection.faces.pages.search import search
 from selection.faces.pages.service import service
 from selection.faces.pages.services import services
 
@@ -29,6 +30,7 @@ __all__ = ["urlpatterns"]
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview, name="overview"),
     path("live/", live, name="live"),
+    path("search/", search, name="search"),
     path("metrics", metrics, name="metrics"),
     path("services/", services, name="services"),
     # Before the page of a service: a cluster's name may look like the start of a longer address.

@@ -1,10 +1,66 @@
-// "/" goes to the page's search field, as it does in most tools an engineer lives in.
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest("input, select, textarea, [contenteditable]")) return;
-  const field = document.querySelector("[data-search]");
-  if (!field) return;
-  event.preventDefault();
-  field.focus();
-  field.select();
-});
+// The keys that the help ("?") tells: search, filter, go to a page. None acts while somebody types.
+(() => {
+  const SOON = 1500; // milliseconds between "g" and the letter
+  let wentAt = -SOON;
+
+  const typing = (target) => target.closest("input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable], dialog");
+  const focusOn = (selector) => {
+    const field = [...document.querySelectorAll(selector)].find((each) => each.checkVisibility());
+    field?.focus();
+    field?.select?.();
+    return Boolean(field);
+  };
+  const follow = (selector) => {
+    const link = document.querySelector(selector);
+    link?.click();
+    return Boolean(link);
+  };
+  const help = () => { document.getElementById("keys")?.showModal(); return true; };
+
+  const pressed = (event) => {
+    if (event.timeStamp - wentAt < SOON) {
+      wentAt = -SOON;
+      return /^[a-z]$/.test(event.key) && follow(`[data-go="${event.key}"]`);
+    }
+    switch (event.key) {
+      case "/": return focusOn("[data-search]");
+      case "f": return focusOn("[data-filter]");
+      case "[": return follow("main [rel=prev]");
+      case "]": return follow("main [rel=next]");
+      case "?": return help();
+      case "g": wentAt = event.timeStamp; return false;
+      default: return false;
+    }
+  };
+
+  // The field at the top and what is found under it: one row of stops for the arrows.
+  const panel = () => document.getElementById("search-results");
+  const stops = () => [document.getElementById("search"), ...document.querySelectorAll("#search-results [data-found]")];
+  const leave = () => {
+    panel().replaceChildren();
+    document.getElementById("search").focus();
+  };
+  const searching = (event) => {
+    if (!event.target.closest(".search")) return false;
+    const row = stops();
+    const place = row.indexOf(document.activeElement);
+    if (event.key === "ArrowDown") row[Math.min(place + 1, row.length - 1)].focus();
+    else if (event.key === "ArrowUp") row[Math.max(place - 1, 0)].focus();
+    else if (event.key === "Escape") leave();
+    else return false;
+    return true;
+  };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (searching(event) || (!typing(event.target) && pressed(event))) event.preventDefault();
+  });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-keys-help]")) help();
+    else if (event.target.id === "keys") event.target.close(); // beside the box
+    else if (!event.target.closest(".search")) panel()?.replaceChildren();
+  });
+  document.addEventListener("focusin", (event) => {
+    if (!event.target.closest(".search")) panel()?.replaceChildren();
+  });
+})();

@@ -11,6 +11,7 @@ WITHOUT = frozenset({"live", "metrics"})
 
 PAGES: Mapping[str, tuple[str, ...]] = {
     "overview": ("/", "/?cluster=us-lab"),
+    "search": ("/search/", "/search/?q=fathom", "/search/?q=nothing-has-this-name"),
     "services": ("/services/", "/services/?conflict=any&group=outcome", "/services/?q=nothing-has-this-name"),
     "service": (
         "/services/eu-prod/frontier/disagg-mixed/",

@@ -75,7 +75,7 @@ def test_the_way_back_restores_what_was_filtered(visitor: Visitor) -> None:
 
 def test_typing_keeps_the_focus_in_the_field(visitor: Visitor) -> None:
     page = visitor.opens("/services/")
-    page.keyboard.press("/")
+    page.keyboard.press("f")
     page.keyboard.type("rag-", delay=20)
     expect(page).to_have_url(re.compile("q=rag-"))
 
@@ -110,7 +110,7 @@ def test_the_theme_is_remembered(visitor: Visitor) -> None:
 
 def test_on_a_narrow_screen_the_pages_are_behind_a_button(visitor: Visitor) -> None:
     page = visitor.opens("/", viewport={"width": 380, "height": 800})
-    link = page.get_by_role("navigation", name="Pages").get_by_role("link", name="Services")
+    link = page.get_by_role("navigation", name="Pages").get_by_role("link", name="Services", exact=True)
     expect(link).not_to_be_visible()
 
     page.get_by_role("button", name="Menu").click()

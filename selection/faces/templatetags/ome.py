@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from selection.faces.ages import age_text
 from selection.faces.explaining import Step, arithmetic, parameters
 from selection.faces.links import candidate_url, manifest_url, object_url
-from selection.faces.nav import NAVIGATION
+from selection.faces.nav import KEYS, NAVIGATION
 from selection.faces.seen import seen_at_start
 from selection.faces.strip import strip_values
 from selection.faces.words import word
@@ -203,6 +203,14 @@ def navigation(context: Context) -> dict[str, Any]:
             )
         groups.append({"title": title, "links": links})
     return {"groups": groups}
+
+
+@register.inclusion_tag("components/keys.html")
+def key_help() -> dict[str, Any]:
+    """The dialog that tells the keys, and the links that ``g`` and a letter follow."""
+    labels = {entry.url_name: entry.label for _, entries in NAVIGATION for entry in entries}
+    known = [(name, key) for name, key in KEYS.items() if name in labels]
+    return {"links": [{"key": key, "label": labels[name], "url": reverse(name)} for name, key in known]}
 
 
 @register.inclusion_tag("components/freshness.html", takes_context=True)
