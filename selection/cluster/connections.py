@@ -42,6 +42,13 @@ class Connections:
         self._error: ClusterError | None = None
         self._openings = 0  # since one of them last helped
         self._not_before = clock()
+        self._down = False
+        self._recoveries = 0
+
+    @property
+    def recoveries(self) -> int:
+        """How often the cluster could be reached again after it couldn't be."""
+        return self._recoveries
 
     def use(self, request: Callable[[Connection], T], stop: Stop) -> T:
         """Make a request; when the credentials, TLS or the line may be why it fails, open anew and make it once more.
@@ -54,6 +61,7 @@ class Connections:
         try:
             answer = request(connection)
         except ClusterError as error:
+            self._down = isinstance(error, ApiError) and error.trouble == "connection"
             if not _may_be_ours(error):
                 raise
             stop.check()
@@ -62,6 +70,9 @@ class Connections:
                 raise
             answer = request(renewed)
         self._openings = 0
+        if self._down:
+            self._down = False
+            self._recoveries += 1
         return answer
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ from selection.cluster.kinds import KINDS, OME_NAMESPACE, Kind, KindListing
 from selection.cluster.listing import list_kind
 from selection.cluster.retry import Backoff, Retry
 from selection.cluster.stopping import Stop, Stopped
-from selection.cluster.watching import Stream, lost, streams_of, watch_on
+from selection.cluster.watching import Stream, lost, streams_of, wait_out, watch_on
 
 __all__ = ["FollowedCluster", "follow", "follow_kind"]
 
@@ -169,8 +169,9 @@ def follow_kind(
                 trouble = lost(kind, error, backoff)
                 if known.is_news(KindListing(kind, "failed", str(error))):
                     yield known.told()
+                recoveries = connections.recoveries
                 yield trouble
-                stop.wait(trouble.wait)
+                wait_out(trouble, connections, recoveries, stop, backoff)
                 continue
             if listing.outcome != "complete":
                 backoff.reset()

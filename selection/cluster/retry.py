@@ -20,6 +20,8 @@ __all__ = ["Backoff", "Retry"]
 
 LONGEST_ASKED = 300.0
 """Seconds; a follower that was asked to wait for longer looks earlier, or a mistaken header would end following."""
+LEAST_PATIENCE = 4.0
+"""Seconds that waits grow to even when less is asked for; an API server asks for one while it starts."""
 
 T = TypeVar("T")
 
@@ -40,7 +42,7 @@ class Retry:
     first_wait: float = 0.5
     longest_wait: float = 30.0
     patience: float = 90.0
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], object] = time.sleep
     clock: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = random.random
 
@@ -48,7 +50,7 @@ class Retry:
         """Return the same with a single attempt to connect: for when the cluster was just found to be out of reach."""
         return replace(self, connection=1)
 
-    def briefly(self, sleep: Callable[[float], None]) -> Retry:
+    def briefly(self, sleep: Callable[[float], object]) -> Retry:
         """Return the same for one request of a follower, which itself comes back: only being throttled is waited for.
 
         ``sleep`` is how the follower waits.
@@ -116,7 +118,9 @@ class Backoff:
         self.failures += 1
         asked = error.retry_after if isinstance(error, ApiError) else None
         wait = self.retry.wait(self.failures)
-        return wait if asked is None else max(wait, self.retry.wait(self.failures, min(asked, LONGEST_ASKED)))
+        if asked is None:
+            return wait
+        return max(min(wait, LEAST_PATIENCE), self.retry.wait(self.failures, min(asked, LONGEST_ASKED)))
 
     def reset(self) -> None:
         """Something went well: the next failure is the first again."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import Any
@@ -16,6 +18,9 @@ from typing import Any
 from kubernetes.client import ApiClient
 
 __all__ = ["Stop", "Stopped", "make_interruptible", "release"]
+
+LOOK = 0.2
+"""Seconds between looks at whether there is anything left to wait for."""
 
 _thread = threading.local()
 
@@ -75,14 +80,21 @@ class Stop:
         if self._event.is_set():
             raise Stopped
 
-    def wait(self, seconds: float) -> None:
-        """Wait so long.
+    def wait(self, seconds: float, unless: Callable[[], bool] | None = None) -> bool:
+        """Wait so long, or until ``unless`` is true, which is looked at now and then; return whether it was.
 
         Raises:
             Stopped: it was asked to end, at once when that happens.
         """
-        if self._event.wait(max(0.0, seconds)):
-            raise Stopped
+        until = time.monotonic() + seconds
+        while True:
+            left = max(0.0, until - time.monotonic())
+            if self._event.wait(left if unless is None else min(LOOK, left)):
+                raise Stopped
+            if unless is not None and unless():
+                return True
+            if time.monotonic() >= until:
+                return False
 
     def __enter__(self) -> Stop:
         _thread.stop = self

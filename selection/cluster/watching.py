@@ -23,7 +23,7 @@ from selection.cluster.retry import Backoff, Retry
 from selection.cluster.stopping import Stop
 from selection.cluster.transport import TROUBLES, Lines, Silence, get_json, open_lines, parse_object
 
-__all__ = ["Stream", "lost", "streams_of", "watch", "watch_on"]
+__all__ = ["Stream", "lost", "streams_of", "wait_out", "watch", "watch_on"]
 
 SHORTEST, LONGEST = 240.0, 300.0
 """Seconds that one watch call is asked to last: chosen anew each time, so that not all kinds come back at once."""
@@ -226,10 +226,25 @@ def watch_on(
         if status == 404 and not fresh:
             return  # it may not be served any more: the list will tell
         happened = lost(stream.kind, error, backoff, helped=status in LIST_AGAIN and not fresh)
+        recoveries = connections.recoveries
         yield happened
-        stop.wait(happened.wait)
+        wait_out(happened, connections, recoveries, stop, backoff)
         if again:
             return
+
+
+def wait_out(happened: Lost, connections: Connections, recoveries: int, stop: Stop, backoff: Backoff) -> None:
+    """Wait as long as was told; no longer when the cluster couldn't be reached, and somebody else can meanwhile.
+
+    ``recoveries`` is how often that was the case when it was told.
+
+    Raises:
+        Stopped: it was asked to end.
+    """
+    if happened.trouble != "connection":
+        stop.wait(happened.wait)
+    elif stop.wait(happened.wait, lambda: connections.recoveries != recoveries):
+        backoff.reset()
 
 
 def lost(kind: Kind, error: ClusterError, backoff: Backoff, *, helped: bool = False) -> Lost:

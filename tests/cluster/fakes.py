@@ -200,10 +200,11 @@ class FakeStop(Stop):
         self.waited: list[float] = []
         self.now = 0.0
 
-    def wait(self, seconds: float) -> None:
+    def wait(self, seconds: float, unless: Callable[[], bool] | None = None) -> bool:
         self.waited.append(seconds)
         self.now += seconds
         self.check()
+        return unless is not None and unless()
 
     def clock(self) -> float:
         """The time, as far as it was waited for."""

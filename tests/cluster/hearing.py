@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from selection.cluster.events import Event, Happening, Listed, Watching
+from selection.cluster.events import Event, Happening, Listed, Lost, Watching
 from selection.cluster.kinds import Kind
 
 __all__ = ["Hearing"]
@@ -55,6 +55,10 @@ class Hearing:
     def watching(self, kind: Kind, *, after: int = 0, within: float = 10.0) -> Happening:
         """Wait until a kind is watched."""
         return self.wait_for(lambda each: isinstance(each, Watching) and each.kind == kind, after=after, within=within)
+
+    def lost(self, kind: Kind) -> Happening:
+        """Wait until a kind's watch or list failed."""
+        return self.wait_for(lambda each: isinstance(each, Lost) and each.kind == kind)
 
     def wait_for(self, expected: Callable[[Happening], bool], *, after: int = 0, within: float = 10.0) -> Happening:
         """Return the first that is as expected, told after a mark; wait for it some seconds."""

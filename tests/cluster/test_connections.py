@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from kubernetes.client import Configuration
 
 from selection.cluster.config import Connection, from_kubeconfig
 from selection.cluster.connections import Connections
+from selection.cluster.credentials import renew_one_at_a_time
 from selection.cluster.errors import ApiError, ConfigurationError, Unauthorized
 from selection.cluster.retry import Retry
 from selection.cluster.stopping import Stop, Stopped
@@ -243,3 +246,42 @@ def test_an_exec_plugin_is_run_again_when_its_token_expired(
         connections.use(ask, Stop())
     assert "its exec plugin" in str(refused.value)
     assert SECRET not in str(refused.value)
+
+
+def test_it_counts_how_often_the_cluster_came_back(server: FakeServer) -> None:
+    hang_up, answer = Answer(hang_up=True), Answer({})
+    server.answers = [answer, hang_up, hang_up, hang_up, answer, answer, status(500), answer]
+    connections = Connections(lambda: connect(server.url))
+    counts = []
+    while server.answers:
+        with suppress(ApiError):
+            connections.use(ask, Stop())
+        counts.append(connections.recoveries)
+    assert counts == [0, 0, 0, 1, 1, 1, 1]
+
+
+def test_a_plugin_is_not_run_for_each_request_of_each_thread(clock: FakeClock) -> None:
+    runs: list[float] = []
+    configuration = Configuration()
+    configuration.refresh_api_key_hook = lambda current: runs.append(clock.now)  # type: ignore[assignment]
+    renew_one_at_a_time(configuration, lambda: clock.now)
+    for _ in range(50):
+        configuration.get_api_key_with_prefix("BearerToken")
+        clock.now += 1
+    assert runs == [0, 10, 20, 30, 40]
+
+
+def test_a_renewal_that_fails_is_not_made_again_at_once(clock: FakeClock) -> None:
+    runs: list[float] = []
+
+    def fails(current: Configuration) -> None:
+        runs.append(clock.now)
+        raise OSError
+
+    configuration = Configuration()
+    configuration.refresh_api_key_hook = fails  # type: ignore[assignment]
+    renew_one_at_a_time(configuration, lambda: clock.now)
+    with pytest.raises(OSError):  # noqa: PT011
+        configuration.get_api_key_with_prefix("BearerToken")
+    configuration.get_api_key_with_prefix("BearerToken")
+    assert runs == [0]

@@ -11,6 +11,7 @@ import pytest
 
 from selection.cluster import following
 from selection.cluster.config import Connection
+from selection.cluster.connections import Connections
 from selection.cluster.errors import ConfigurationError
 from selection.cluster.events import Event, Happening, Listed, Lost, Watching
 from selection.cluster.following import FollowedCluster, follow
@@ -154,6 +155,29 @@ def test_a_plugin_that_fails_is_told_plainly_and_tried_again(
     )
     fails.clear()
     hearing.wait_for(lambda each: isinstance(each, Watching))
+
+
+def test_kinds_that_wait_for_a_cluster_that_is_down_go_on_when_one_of_them_reaches_it(
+    server: FakeServer, api: FakeApi, hearing: Hearing
+) -> None:
+    api.lists = [page([])]
+    address = ["http://127.0.0.1:1"]
+
+    def jitter() -> float:
+        """One kind comes back in a second, all others would in a minute."""
+        return 1 / 30 - 1 if threading.current_thread().name == f"follow {BASE_MODEL.plural}" else 1.0
+
+    retry = Retry(first_wait=60.0, longest_wait=60.0, jitter=jitter)
+    connections = Connections(lambda: connect(address[0]), retry=Retry(first_wait=0.01, longest_wait=0.01))
+    cluster = FollowedCluster(connections, kinds=KINDS, retry=retry)
+    cluster.start(hearing.tell)
+    for kind in KINDS:
+        hearing.lost(kind)
+    address[0] = server.url
+    for kind in KINDS:
+        hearing.watching(kind, within=5)
+    cluster.stop()
+    assert cluster.join(5)
 
 
 def test_what_nobody_thought_of_is_logged_without_its_words_and_gone_on_from(

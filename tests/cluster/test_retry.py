@@ -6,8 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from selection.cluster.errors import ApiError, Trouble
+from selection.cluster.errors import ApiError, Trouble, Unauthorized
+from selection.cluster.retry import LONGEST_ASKED, Backoff, Retry
 from tests.cluster.fakes import FakeClock
 
 
@@ -97,3 +100,49 @@ def test_a_hurried_one_connects_once_and_is_patient_with_the_rest(clock: FakeClo
         clock.retry.hurried().call(failing(trouble("connection"), None))
     assert str(given_up.value) == "no"
     assert clock.retry.hurried().call(failing(trouble("throttled"), None)) == "answer"
+
+
+def test_a_brief_one_waits_only_when_it_is_asked_to(clock: FakeClock) -> None:
+    slept: list[float] = []
+    brief = clock.retry.briefly(slept.append)
+    kinds: list[Trouble] = ["server", "connection"]
+    for kind in kinds:
+        with pytest.raises(ApiError, match=r"^no$"):
+            brief.call(failing(trouble(kind), None))
+    assert brief.call(failing(trouble("throttled", 3.0), None)) == "answer"
+    assert slept == [3.0]
+    assert clock.slept == []
+
+
+def test_who_never_gives_up_waits_longer_each_time_until_something_goes_well() -> None:
+    backoff = Backoff(Retry(jitter=lambda: 1.0))
+    assert [backoff.after(trouble("server")) for _ in range(8)] == [0.5, 1, 2, 4, 8, 16, 30, 30]
+    backoff.reset()
+    assert backoff.after(Unauthorized("no")) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("failures", "asked", "wait"),
+    [(0, 7.0, 7.0), (0, 0.0, 0.25), (9, 0.0, 4.0), (9, 1.0, 4.0), (9, 60.0, 60.0), (0, 86_400.0, LONGEST_ASKED)],
+)
+def test_what_it_is_asked_to_wait_is_believed_within_reason(failures: int, asked: float, wait: float) -> None:
+    backoff = Backoff(Retry(jitter=lambda: 0.0), failures)
+    assert backoff.after(trouble("throttled", asked)) == wait
+
+
+@given(
+    failures=st.integers(0, 10_000),
+    asked=st.none() | st.floats(0, 1e9),
+    jitter=st.floats(0, 1),
+)
+def test_no_wait_is_shorter_than_asked_for_or_without_end(failures: int, asked: float | None, jitter: float) -> None:
+    backoff = Backoff(Retry(jitter=lambda: jitter), failures)
+    wait = backoff.after(trouble("throttled", asked))
+    assert min(asked or 0.0, LONGEST_ASKED) <= wait <= LONGEST_ASKED + 1
+    assert wait >= 0.25 or asked is not None
+    assert asked is not None or wait <= 30.0
+
+
+@given(jitter=st.floats(0, 1), seconds=st.floats(0.1, 100))
+def test_around_is_a_fifth_more_or_less(jitter: float, seconds: float) -> None:
+    assert 0.79 * seconds <= Retry(jitter=lambda: jitter).around(seconds) <= 1.21 * seconds

@@ -53,6 +53,16 @@ def test_a_wait_ends_at_once() -> None:
     assert isinstance(worker.error, Stopped)
 
 
+def test_a_wait_ends_early_when_there_is_nothing_left_to_wait_for() -> None:
+    stop, over = Stop(), threading.Event()
+    threading.Timer(0.2, over.set).start()
+    started = time.monotonic()
+    assert stop.wait(60, over.is_set)
+    assert time.monotonic() - started < SOON
+    assert not stop.wait(0.01, lambda: False)
+    assert not stop.wait(0.01)
+
+
 def test_nothing_is_waited_for_afterwards() -> None:
     stop = Stop()
     stop.wait(0)
