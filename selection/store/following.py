@@ -37,8 +37,9 @@ TOGETHER = 0.1
 """Seconds that a batch waits for what comes right behind its first happening."""
 IDLE = 0.5
 """Seconds that a step waits for something to do."""
+MUCH = 200
 UNJUDGED = 1.0
-"""Seconds for which storing may go on without judging, while more is waiting."""
+"""Seconds for which storing may go on without judging, while so much is waiting that it is a storm."""
 FIRST_LISTS = 30.0
 """Seconds that judging waits for the first list of every kind."""
 LOOK_EVERY = 2.0
@@ -278,7 +279,7 @@ class Following:
         if not self._due():
             return False
         since = self._unjudged_since
-        if not self._queue.empty() and since is not None and self._clock() - since < UNJUDGED:
+        if self.waiting >= MUCH and since is not None and self._clock() - since < UNJUDGED:
             return False
         cluster = Cluster.objects.filter(pk=self.cluster.pk).first()
         if cluster is None:

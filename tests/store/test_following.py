@@ -310,24 +310,53 @@ class _Storm:
             self.following.hear(event)
 
 
-def test_a_storm_is_stored_in_batches_and_judged_between_them(
-    follow: Any, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+def test_a_storm_is_stored_in_batches_and_judged_when_it_abates(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_AT_ONCE", 50)
-    following, line = follow(*FLEET)
+    line = FakeLine(*everything(FLEET))
+    following = Following(cluster, 1, line.open, clock=lambda: 0.0)
     settle(following)
-    sizes = []
+    monkeypatch.setattr(module, "MOST_AT_ONCE", 50)
+    sizes, judged = [], []
     apply = following._applier.apply
 
     def noting(batch: list[Happening]) -> Any:
         sizes.append(len(batch))
         return apply(batch)
 
+    def judging(cluster: Cluster) -> Any:
+        judged.append(len(sizes))
+        return evaluate(cluster)
+
     monkeypatch.setattr(following._applier, "apply", noting)
+    monkeypatch.setattr(module, "evaluate", judging)
     for number in range(600):
         line.tell(put(service("chat", number=number)))
     settle(following)
     assert sizes == [50] * 12
+    assert judged == [9, 10, 11, 12], "not while 200 or more are waiting"
     assert StoredObject.objects.get(name="chat").manifest["spec"]["number"] == 599
     cluster.refresh_from_db()
     assert cluster.evaluated_generation == cluster.generation
+
+
+def test_a_storm_that_lasts_is_judged_once_a_second(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    line = FakeLine(*everything(FLEET))
+    following = Following(cluster, 1, line.open, clock=lambda: now[0])
+    settle(following)
+    monkeypatch.setattr(module, "MOST_AT_ONCE", 50)
+    judged = []
+
+    def judging(cluster: Cluster) -> Any:
+        judged.append(now[0])
+        return evaluate(cluster)
+
+    monkeypatch.setattr(module, "evaluate", judging)
+    for number in range(1000):
+        line.tell(put(service("chat", number=number)))
+    for _ in range(15):
+        now[0] += 0.4
+        following.step()
+    assert following.waiting == 250
+    assert judged == pytest.approx([1.6, 3.2, 4.8])
