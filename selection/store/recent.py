@@ -1,4 +1,4 @@
-"""What the changes of a time add up to: how many services, and how many of them lost their runtime."""
+"""What changes add up to: those of the last day, and those that belong to one object."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from .models import Change, Cluster
+from selection.rules.objects import ObjectRef
 
-__all__ = ["RecentChanges", "changes_by_what", "recent_changes"]
+from .models import Change, Cluster
+from .timeline import object_changes, runtime_key
+
+__all__ = ["RecentChanges", "changes_by_what", "felt_by", "got_or_lost", "recent_changes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +67,18 @@ def changes_by_what(rows: QuerySet[Change]) -> dict[str, int]:
     """How many of these changes are of each kind, those without any left out. One query."""
     counted = dict(rows.order_by().values_list("what").annotate(Count("pk")))
     return {what: counted[what] for what in Change.What.values if counted.get(what)}
+
+
+def felt_by(cluster: Cluster, ref: ObjectRef) -> QuerySet[Change]:
+    """The changes of a service; of any other object those that its own changes caused."""
+    rows = Change.objects.filter(cluster=cluster).order_by()
+    if ref.kind == "InferenceService":
+        return rows.filter(namespace=ref.namespace, service=ref.name)
+    return rows.filter(cause__in=object_changes(cluster, ref).order_by().values("pk"))
+
+
+def got_or_lost(cluster: Cluster, ref: ObjectRef) -> QuerySet[Change]:
+    """The changes by which a service got this runtime, or lost it."""
+    key = runtime_key(ref)
+    rows = Change.objects.filter(cluster=cluster, what=Change.What.RUNTIME).order_by()
+    return rows.filter(Q(before=key) | Q(after=key))

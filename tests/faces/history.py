@@ -39,7 +39,7 @@ def felt(
     """A change of a service, at the time of its cause or ``ago`` from now."""
     return Change.objects.create(
         cluster=cluster,
-        generation=cause.generation if cause else 1,
+        generation=fields.pop("generation", cause.generation if cause else 1),
         at=cause.at if cause else timezone.now() - ago,
         namespace=namespace,
         service=service,

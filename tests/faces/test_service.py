@@ -408,7 +408,7 @@ def test_the_number_of_queries_does_not_grow_with_the_candidates(
     store(a_model(), *(a_runtime(f"r-{number:03}") for number in range(100)), CHAT)
     client.get(URL)  # the fleet is read once and kept
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(9):
         client.get(URL)
 
 

@@ -15,6 +15,7 @@ from selection.faces.filters import UserFilter
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.lists import Column, Group, Listing, list_state, respond
 from selection.faces.pages.errors import missing_object
+from selection.faces.timelines import timeline_of
 from selection.rules.candidates import Candidate
 from selection.rules.explain import explain_model
 from selection.rules.formats import SHARDED, model_label
@@ -91,8 +92,14 @@ def model(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpResp
 
 def _context(row: ModelResult, namespace: str, query: QueryDict) -> dict[str, Any]:
     choices = namespaces_for_model(row) if not row.namespace else []
-    findings = findings_about(row.cluster, ObjectRef(row.kind, row.namespace, row.name))
-    values: dict[str, Any] = {"row": row, "namespace": namespace, "namespaces": choices, "findings": findings}
+    ref = ObjectRef(row.kind, row.namespace, row.name)
+    values: dict[str, Any] = {
+        "row": row,
+        "namespace": namespace,
+        "namespaces": choices,
+        "findings": findings_about(row.cluster, ref),
+        "timeline": timeline_of(row.cluster, ref),
+    }
     try:
         explanation = explain_model(fleet_of(row.cluster), namespace, row.name)
     except LookupError:  # the row is older than the objects: it goes with the next evaluation

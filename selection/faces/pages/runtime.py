@@ -14,6 +14,7 @@ from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.lists import Column, Group, Listing, list_state, respond
 from selection.faces.pages.errors import missing_object
 from selection.faces.readings import entry_readings, mode_places, set_by
+from selection.faces.timelines import timeline_of
 from selection.rules.admission import admit_runtime
 from selection.rules.fleet import Effective, Fleet
 from selection.rules.inheritance import RuntimeKey, provenance
@@ -72,6 +73,7 @@ def _context(row: RuntimeResult) -> dict[str, Any]:
         "references": references_of(row),
         "findings": findings_about(row.cluster, ObjectRef(row.kind, row.namespace, row.name)),
         "semantics": fleet.semantics,
+        "timeline": timeline_of(row.cluster, ObjectRef(row.kind, row.namespace, row.name)),
     }
     return {**values, **_judged(fleet, found, row)} if found is not None else values
 

@@ -14,6 +14,7 @@ from selection.faces.explaining import funnel, ladder, why_first
 from selection.faces.manifests import annotated_lines, manifest_text, marks_of
 from selection.faces.pages.errors import missing_object
 from selection.faces.remedying import Change, first_fixes, needed
+from selection.faces.timelines import timeline_of
 from selection.faces.workloads import expected_workload, standings
 from selection.rules.accelerators import required_classes
 from selection.rules.explain import explain_service
@@ -79,6 +80,7 @@ def service(request: HttpRequest, cluster: str, namespace: str, name: str) -> Ht
         "closest": _closest(fleet, explanation, near, objects),
         "conflict_codes": list(dict.fromkeys(conflict.code for conflict in explanation.conflicts)),
         "excluded": excluded(explanation.candidates, request.GET),
+        "timeline": timeline_of(found, explanation.subject),
         "components": [
             {
                 "name": component,
