@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.db import connection
@@ -84,6 +86,7 @@ def addresses(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
         "model": models,
         "model-candidate": [(*of, *runtime) for of, runtime in zip(models, clustered, strict=True)],
         "object": _objects(cluster, dice),
+        "compare-candidates": services,
     }
     for pattern in urlpatterns:
         name = str(getattr(pattern, "name", ""))
@@ -93,6 +96,11 @@ def addresses(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
             raise AssertionError(f"say in {__name__} which addresses of the page {name} to measure")
         else:
             yield name, [reverse(name)] * ROUNDS
+    yield (
+        "compare services, two",
+        [_compared("services", cluster, *pair) for pair in pairwise([services[-1], *services])],
+    )
+    yield "compare models, two", [_compared("models", cluster, *pair) for pair in pairwise([models[-1], *models])]
     nothing = _services(cluster, dice, "no-runtime")
     yield "service, no runtime", [reverse("service", args=[cluster.name, *of]) for of in nothing]
     yield "service, as JSON", [f"{reverse('service', args=[cluster.name, *of])}?format=json" for of in services]
@@ -107,6 +115,12 @@ def addresses(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
         ("clusters, unreadable", "view=unreadable"),
     ):
         yield name, [f"{reverse(name.partition(',')[0])}?{query}"] * ROUNDS
+
+
+def _compared(what: str, cluster: Cluster, *sides: Sequence[str]) -> str:
+    """The address that compares two objects of the cluster, each a scope and a name."""
+    a, b = ("/".join((cluster.name, *side)) for side in sides)
+    return f"{reverse(f'compare-{what}')}?{urlencode({'a': a, 'b': b})}"
 
 
 class _Counter:

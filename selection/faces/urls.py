@@ -7,6 +7,8 @@ from django.urls import URLPattern, URLResolver, path
 from selection.faces.pages.candidate import candidate, model_candidate
 from selection.faces.pages.changes import changes
 from selection.faces.pages.clusters import clusters
+from selection.faces.pages.compare import compare_models, compare_runtimes, compare_services
+from selection.faces.pages.compare_candidates import compare_candidates
 from selection.faces.pages.conflicts import conflicts
 from selection.faces.pages.findings import findings
 from selection.faces.pages.live import live
@@ -39,7 +41,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         candidate,
         name="candidate",
     ),
+    path("services/<path:cluster>/<str:namespace>/<str:name>/compare/", compare_candidates, name="compare-candidates"),
     path("services/<path:cluster>/<str:namespace>/<str:name>/", service, name="service"),
+    path("compare/services/", compare_services, name="compare-services"),
+    path("compare/models/", compare_models, name="compare-models"),
+    path("compare/runtimes/", compare_runtimes, name="compare-runtimes"),
     path("matrix/", matrix, name="matrix"),
     path("conflicts/", conflicts, name="conflicts"),
     path("findings/", findings, name="findings"),

@@ -12,7 +12,7 @@ from selection.rules.objects import ObjectRef
 
 from .models import Cluster, StoredObject
 
-__all__ = ["Near", "find_cluster", "find_object", "names_near", "objects_of"]
+__all__ = ["Near", "elsewhere", "find_cluster", "find_object", "named_like", "names_near", "objects_of"]
 
 #: More names than this aren't compared letter by letter; those that contain the name are found all the same.
 _COMPARED = 5000
@@ -75,3 +75,22 @@ def objects_of(cluster: Cluster, refs: Iterable[ObjectRef]) -> dict[ObjectRef, S
         any_of |= Q(kind=ref.kind, namespace=ref.namespace, name=ref.name)
     rows = StoredObject.objects.filter(any_of, cluster=cluster)
     return {ObjectRef(row.kind, row.namespace, row.name): row for row in rows}
+
+
+def elsewhere(stored: StoredObject, limit: int = 20) -> list[Near]:
+    """Objects of the same name and kind (or its sibling of the other scope): those of other clusters first."""
+    rows = StoredObject.objects.filter(kind__in=SIBLINGS.get(stored.kind, (stored.kind,)), name=stored.name)
+    values = rows.exclude(pk=stored.pk).values_list("cluster__name", "kind", "namespace", "name")
+    found = sorted(values, key=lambda each: (each[0] == stored.cluster.name, each[2] != stored.namespace, each))
+    return [_near(each) for each in found[:limit]]
+
+
+def named_like(kinds: Iterable[str], text: str, limit: int = 30) -> list[Near]:
+    """Objects of these kinds that have every word of the text in their cluster's, namespace's or own name."""
+    rows = StoredObject.objects.filter(kind__in=list(kinds))
+    for word in text.split()[:8]:
+        rows = rows.filter(Q(name__icontains=word) | Q(namespace__icontains=word) | Q(cluster__name__icontains=word))
+    values = rows.order_by("name", "cluster__name", "namespace").values_list(
+        "cluster__name", "kind", "namespace", "name"
+    )
+    return [_near(each) for each in values[:limit]]
