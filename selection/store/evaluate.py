@@ -19,6 +19,7 @@ from selection.rules.objects import ObjectRef
 from selection.rules.reach import Reach, reach
 
 from .causes import Causes, Key, Reached
+from .daily import note_day
 from .derive_findings import write_findings
 from .derive_runtimes import write_models, write_runtimes
 from .derive_services import write_conflicts, write_services
@@ -73,6 +74,7 @@ def _evaluated(cluster: Cluster, *, anew: bool) -> Evaluation | None:
         written = judged.write()
         if written is not None:
             count(cluster, "evaluations", "part" if touched else "full", total=time.monotonic() - started)
+            note_day(cluster, changed=written.total > 0)
     if written is None:
         return None
     _seen[cluster.pk] = replace(loaded, generation=cluster.evaluated_generation)

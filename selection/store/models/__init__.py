@@ -15,7 +15,7 @@ from .derived import (
     RuntimeResult,
     ServiceResult,
 )
-from .history import Change, ObjectChange, Tally
+from .history import Change, DailyCount, ObjectChange, Tally
 from .read import Cluster, KindSync, StoredObject
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "Cluster",
     "ComponentResult",
     "ConflictRow",
+    "DailyCount",
     "FindingRow",
     "KindSync",
     "ModelResult",

@@ -8,7 +8,7 @@ from django.db import models
 
 from .read import Cluster
 
-__all__ = ["Change", "ObjectChange", "Tally"]
+__all__ = ["Change", "DailyCount", "ObjectChange", "Tally"]
 
 
 class ObjectChange(models.Model):
@@ -117,3 +117,24 @@ class Tally(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} {self.label}: {self.count}"
+
+
+class DailyCount(models.Model):
+    """How a cluster stood at the end of a day (UTC), or stands today: the progress off MultiNode.
+
+    Written with the answers that it counts; a day without a row is one on which nobody judged the cluster.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="days")
+    day = models.DateField()
+    multi_node = models.PositiveIntegerField(help_text="Components that are, or were, on a LeaderWorkerSet")
+    off = models.PositiveIntegerField(help_text="Those of them that run in OMENative")
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["cluster", "day"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["cluster", "day"], name="daily_count_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id} {self.day}: {self.off} of {self.multi_node}"

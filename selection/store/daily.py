@@ -1,0 +1,86 @@
+"""How the fleet stood on each day, so that progress can be seen: one small row for each cluster and day."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.db.models import Count
+from django.utils import timezone
+
+from .models import Cluster, ComponentResult, DailyCount
+from .overview import OFF_MULTI_NODE
+
+__all__ = ["KEPT", "Stand", "note_day", "progress"]
+
+KEPT = timedelta(days=400)
+"""Older days are forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """How far the migration was at the end of a day (UTC), or is now.
+
+    Attributes:
+        day: the day.
+        multi_node: components that are, or were, on a LeaderWorkerSet.
+        off: those of them that run in OMENative.
+    """
+
+    day: date
+    multi_node: int
+    off: int
+
+
+def note_day(cluster: Cluster, *, changed: bool, now: datetime | None = None) -> None:
+    """Keep how a cluster stands today; the last word of a day stays. Call it where the cluster is locked.
+
+    Args:
+        cluster: the cluster, just judged.
+        changed: whether an answer is another one than before; if not, there is nothing to count when the day has a row.
+        now: the moment, for tests.
+    """
+    day = (now or timezone.now()).date()
+    row = DailyCount.objects.filter(cluster=cluster, day=day).first()
+    if row is not None and not changed:
+        return
+    states = ComponentResult.objects.filter(result__cluster=cluster).exclude(migration="").order_by()
+    counts = dict(states.values_list("migration").annotate(Count("pk")))
+    stands = {"multi_node": sum(counts.values()), "off": sum(counts.get(state, 0) for state in OFF_MULTI_NODE)}
+    if row is None:
+        DailyCount.objects.create(cluster=cluster, day=day, **stands)
+        DailyCount.objects.filter(cluster=cluster, day__lt=day - KEPT).delete()
+    elif (row.multi_node, row.off) != (stands["multi_node"], stands["off"]):
+        DailyCount.objects.filter(pk=row.pk).update(**stands)
+
+
+def progress(cluster: Cluster | None = None, *, days: int = 90, now: datetime | None = None) -> list[Stand]:
+    """How one cluster or all stood on each day, the oldest first, today last. One query.
+
+    A day on which nobody looked stands as the day before. The first day is the first that all present clusters have,
+    or ``days`` ago: a cluster that comes later would look like a step back.
+    """
+    today = (now or timezone.now()).date()
+    rows = DailyCount.objects.filter(day__lte=today)
+    if cluster is not None:
+        rows = rows.filter(cluster=cluster)
+    return list(_days(rows.order_by("day"), max_days=days, today=today))
+
+
+def _days(rows: Iterable[DailyCount], *, max_days: int, today: date) -> Iterable[Stand]:
+    by_day: dict[date, dict[int, DailyCount]] = {}
+    firsts: dict[int, date] = {}
+    for row in rows:
+        by_day.setdefault(row.day, {})[row.cluster_id] = row
+        firsts.setdefault(row.cluster_id, row.day)
+    if not firsts:
+        return
+    day, first = min(firsts.values()), max(max(firsts.values()), today - timedelta(days=max_days - 1))
+    stands: dict[int, DailyCount] = {}
+    while day <= today:
+        stands |= by_day.get(day, {})
+        if day >= first:
+            found = stands.values()
+            yield Stand(day, sum(each.multi_node for each in found), sum(each.off for each in found))
+        day += timedelta(days=1)
