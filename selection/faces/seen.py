@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.urls import ResolverMatch
 
 from selection.faces.links import CLUSTER_SCOPE
+from selection.faces.sharing import HEADER, SharedPages
 from selection.rules.objects import ObjectRef
 from selection.store.freshness import Freshness, freshness
 from selection.store.models import Cluster
@@ -188,20 +189,30 @@ def _digest(values: Any) -> str:
 
 
 class SeenMiddleware:
-    """Look how fresh the data is before a page reads any: what changes while it is drawn is then told afterwards."""
+    """Look how fresh the data is before a page reads any: what changes while it is drawn is then told afterwards.
+
+    A page that fetches itself again is drawn once for all who look at it.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
+        self.shared = SharedPages()
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
 
-    def process_view(self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any) -> None:
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., HttpResponseBase], args: Any, kwargs: Any
+    ) -> HttpResponseBase | None:
         """Only for whole pages: parts of one, exports and what programs ask for have no strip."""
         part = "HX-Request" in request.headers and "HX-History-Restore-Request" not in request.headers
         whole = request.method == "GET" and not part and "format" not in request.GET
-        if whole and scope_of(request.resolver_match, request.GET).live:
-            vars(request)["freshness_at_start"] = freshness()
+        if not (whole and scope_of(request.resolver_match, request.GET).live):
+            return None
+        state = vars(request)["freshness_at_start"] = freshness()
+        if HEADER not in request.headers:
+            return None
+        return self.shared.answer(request, state, lambda: view(request, *args, **kwargs))
 
 
 def seen_at_start(request: HttpRequest | None) -> tuple[list[Freshness], Seen]:

@@ -171,7 +171,7 @@
     fetching = new AbortController();
     const limit = setTimeout(() => fetching?.abort(), SLOWEST);
     try {
-      const answer = await fetch(address, { signal: fetching.signal, cache: "no-store", headers: { Accept: "text/html" } });
+      const answer = await fetch(address, { signal: fetching.signal, cache: "no-store", headers: { "X-Live": "1" } });
       if (answer.redirected && new URL(answer.url).pathname !== location.pathname) return; // the strip will say why
       if (answer.status >= 500) return;
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
