@@ -58,7 +58,10 @@ _OWN = {"id", "cluster_id", "result_id", "runtime_id", "computed_at", "generatio
 
 
 def derived(cluster: Cluster) -> dict[str, list[str]]:
-    """All derived rows of a cluster but primary keys, times and generations, and what is said of objects that can't be read."""
+    """All derived rows of a cluster, and what is said of objects that can't be read.
+
+    Left out are primary keys, times, and the generations that changed rows.
+    """
     found = {}
     for table, parents in _TABLES.items():
         owner = f"{parents[0].partition('__')[0]}__cluster" if parents else "cluster"
