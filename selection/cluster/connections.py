@@ -20,6 +20,9 @@ __all__ = ["Connections"]
 
 T = TypeVar("T")
 
+OPENING = 30.0
+"""Seconds after which those who wait for a connection say so: a plugin may be waiting for somebody to sign in."""
+
 
 class Connections:
     """One cluster's connection. ``open`` makes it, anew each time: it reads the kubeconfig, files, runs the plugin.
@@ -61,7 +64,8 @@ class Connections:
         try:
             answer = request(connection)
         except ClusterError as error:
-            self._down = isinstance(error, ApiError) and error.trouble == "connection"
+            if isinstance(error, ApiError) and error.trouble == "connection":
+                self._down = True
             if not _may_be_ours(error):
                 raise
             stop.check()
@@ -86,10 +90,13 @@ class Connections:
         """Return a connection, another one than what failed if it is time for that.
 
         Raises:
-            ClusterError: it can't be opened, or couldn't a moment ago.
+            ClusterError: it can't be opened, or couldn't a moment ago, or somebody has been trying to for long.
         """
+        until = self._clock() + OPENING
         while not self._lock.acquire(timeout=0.2):  # a plugin may take its time
             stop.check()
+            if self._clock() > until:
+                raise ClusterError(f"its credentials are awaited, for {OPENING:.0f} s by now: does its plugin hang?")
         try:
             current = self._current
             if current is not None and current is not failed:

@@ -115,6 +115,7 @@ class FollowedCluster:
                 except Stopped:
                     raise
                 except Exception as error:
+                    stop.check()
                     if time.monotonic() - started > CONFIRM:
                         backoff.reset()
                     wait = backoff.after(error)

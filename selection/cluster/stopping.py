@@ -59,8 +59,7 @@ class Stop:
             sockets, self._sockets = list(self._sockets.values()), {}
             children, self._children = list(self._children), set()
         for each in sockets:
-            with suppress(OSError):  # closed meanwhile
-                each.shutdown(socket.SHUT_RDWR)
+            _hang_up(each)
         for child in children:
             child.set()
         if self._parent is not None:
@@ -116,6 +115,13 @@ class Stop:
     def _release(self) -> None:
         with self._lock:
             self._sockets.pop(threading.get_ident(), None)
+
+
+def _hang_up(used: Any) -> None:
+    """Shut down the connection below, and leave to TLS what is TLS's: the thread that reads is in the middle of it."""
+    below = getattr(used, "socket", used)  # TLS within a proxy's TLS keeps its socket there
+    with suppress(OSError):  # closed meanwhile
+        socket.socket.shutdown(below, socket.SHUT_RDWR)
 
 
 def release() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import secrets
+import signal
 import socket
 import ssl
 import subprocess
@@ -86,6 +87,16 @@ class ApiServer:
         """Let the API server die at once, as in an outage; its objects stay in etcd."""
         _kill(self._apiserver)
         self._apiserver = None
+
+    def pause(self) -> None:
+        """Let the API server hang: connections stay open, and nothing is answered until :meth:`resume`."""
+        if self._apiserver is not None:
+            self._apiserver.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on after :meth:`pause`."""
+        if self._apiserver is not None:
+            self._apiserver.send_signal(signal.SIGCONT)
 
     def change_token(self, user: str) -> str:
         """Let a user's token end, as when it expires, and return the new one. Restarts the API server."""

@@ -14,7 +14,7 @@ from kubernetes.client import Configuration
 from selection.cluster.config import Connection, from_kubeconfig
 from selection.cluster.connections import Connections
 from selection.cluster.credentials import renew_one_at_a_time
-from selection.cluster.errors import ApiError, ConfigurationError, Unauthorized
+from selection.cluster.errors import ApiError, ClusterError, ConfigurationError, Unauthorized
 from selection.cluster.retry import Retry
 from selection.cluster.stopping import Stop, Stopped
 from selection.cluster.transport import get_json
@@ -190,6 +190,30 @@ def test_who_waits_for_a_plugin_can_be_stopped() -> None:
     thread.join(5)
 
 
+def test_a_plugin_that_hangs_is_told_by_those_who_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("selection.cluster.connections.OPENING", 0.3)
+    runs, ends = threading.Event(), threading.Event()
+
+    def hangs() -> Connection:
+        runs.set()
+        ends.wait(10)
+        raise ConfigurationError("no")
+
+    connections = Connections(hangs)
+
+    def first() -> None:
+        with pytest.raises(ConfigurationError):
+            connections.use(ask, Stop())
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    runs.wait(5)
+    with pytest.raises(ClusterError, match="does its plugin hang"):
+        connections.use(ask, Stop())
+    ends.set()
+    thread.join(5)
+
+
 def test_a_kubeconfig_that_was_replaced_is_read_again(
     server: FakeServer, tmp_path: Path, bare_environment: None
 ) -> None:
@@ -250,14 +274,14 @@ def test_an_exec_plugin_is_run_again_when_its_token_expired(
 
 def test_it_counts_how_often_the_cluster_came_back(server: FakeServer) -> None:
     hang_up, answer = Answer(hang_up=True), Answer({})
-    server.answers = [answer, hang_up, hang_up, hang_up, answer, answer, status(500), answer]
+    server.answers = [answer, hang_up, hang_up, hang_up, status(503), answer, answer, status(500), answer]
     connections = Connections(lambda: connect(server.url))
     counts = []
     while server.answers:
         with suppress(ApiError):
             connections.use(ask, Stop())
         counts.append(connections.recoveries)
-    assert counts == [0, 0, 0, 1, 1, 1, 1]
+    assert counts == [0, 0, 0, 0, 1, 1, 1, 1]
 
 
 def test_a_plugin_is_not_run_for_each_request_of_each_thread(clock: FakeClock) -> None:

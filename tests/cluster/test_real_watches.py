@@ -387,6 +387,47 @@ def test_a_token_that_expired_is_read_again_from_its_file(
     assert "a" in {name for _, name in hearing.state(BASE_MODEL)}
 
 
+@pytest.mark.usefixtures("tidy")
+def test_an_api_server_that_hangs_is_noticed_and_followed_on(
+    apiserver: ApiServer, hearing: Hearing, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "SILENCE", 1.0)
+    start(BASE_MODEL)
+    hearing.watching(BASE_MODEL)
+    apiserver.pause()
+    try:
+        lost = hearing.wait_for(lambda each: isinstance(each, Lost), within=15)
+    finally:
+        apiserver.resume()
+    assert isinstance(lost, Lost)
+    assert lost.trouble == "connection"
+    after = hearing.mark
+    hearing.watching(BASE_MODEL, after=after, within=RECOVERY)
+    apiserver.apply(manifest(BASE_MODEL, "a"))
+    settle(apiserver, hearing, BASE_MODEL)
+
+
+def test_it_ends_within_a_second_when_the_api_server_hangs(
+    apiserver: ApiServer, hearing: Hearing, start: Start, monkeypatch: pytest.MonkeyPatch, caplog: Any
+) -> None:
+    monkeypatch.setattr(following, "ASK_AGAIN", 0.0)
+    unheard = [Kind("ome.io", "v1beta1", f"unheards{n}", "Unheard", namespaced=True) for n in range(4)]
+    # Some are in the middle of a watch, others of a list.
+    cluster = start(BASE_MODEL, DEPLOYMENT, *unheard)
+    hearing.watching(BASE_MODEL)
+    hearing.watching(DEPLOYMENT)
+    apiserver.pause()
+    try:
+        time.sleep(0.5)
+        started = time.monotonic()
+        cluster.stop()
+        assert cluster.join(10)
+        assert time.monotonic() - started < SOON
+    finally:
+        apiserver.resume()
+    assert [record.getMessage() for record in caplog.records if record.name == following.__name__] == []
+
+
 def test_it_ends_within_a_second_over_tls(apiserver: ApiServer, hearing: Hearing, start: Start) -> None:
     cluster = start(*KINDS)
     for kind in KINDS:
