@@ -22,6 +22,7 @@ from kubernetes.config.kube_config import load_kube_config_from_dict
 from selection.cluster.credentials import (
     check_credentials,
     check_tls,
+    keep_plugins_quiet,
     prepare_cluster,
     prepare_user,
     refresh_from_file,
@@ -144,6 +145,7 @@ def from_kubeconfig(
         "users": [{"name": "user", "user": prepare_user(user) if user else {}}],
     }
     configuration = _configuration()
+    keep_plugins_quiet()
     try:
         load_kube_config_from_dict(  # type: ignore[no-untyped-call]
             settings, client_configuration=configuration, persist_config=False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import logging
 import os
 import shutil
 import ssl
@@ -26,6 +27,7 @@ from selection.cluster.kubeconfig import Entry
 __all__ = [
     "check_credentials",
     "check_tls",
+    "keep_plugins_quiet",
     "prepare_cluster",
     "prepare_user",
     "refresh_from_file",
@@ -39,6 +41,18 @@ RENEWAL_PAUSE = 10.0
 AUTH_PROVIDERS = {"gcp", "oidc"}
 STRANGERS = {"KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH", "NO_CERTIFICATE_ASSIGNED"}
 """OpenSSL's words for a key that is another certificate's; the last for a key of another kind."""
+
+
+def keep_plugins_quiet() -> None:
+    """Let nothing be logged of what a plugin or an identity provider said when it failed: it may quote a secret.
+
+    The official client logs that, in full, to the root logger. Ours is told by ``check_credentials``.
+    """
+    logging.getLogger().addFilter(_no_words_of_plugins)
+
+
+def _no_words_of_plugins(record: logging.LogRecord) -> bool:
+    return record.module != "kube_config"
 
 
 def prepare_cluster(entry: Entry) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -65,12 +66,13 @@ class Answer:
 
 @dataclass(frozen=True)
 class Asked:
-    """One request that came in."""
+    """One request that came in; ``common_name`` is the client certificate's."""
 
     path: str
     query: dict[str, str]
     headers: dict[str, str]
     client_port: int = 0
+    common_name: str = ""
 
 
 class _QuietServer(ThreadingHTTPServer):
@@ -79,9 +81,12 @@ class _QuietServer(ThreadingHTTPServer):
 
 
 class FakeServer:
-    """Answers by a function of what was asked, or with the answers of a list one after the other."""
+    """Answers by a function of what was asked, or with the answers of a list one after the other.
 
-    def __init__(self) -> None:
+    ``tls`` is what it speaks TLS with; it asks for a client certificate if that does.
+    """
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.asked: list[Asked] = []
         self.answers: list[Answer] = []
         self.respond: Callable[[Asked], Answer] | None = None
@@ -98,7 +103,9 @@ class FakeServer:
 
         self._server = _QuietServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.url = f"{'http' if tls is None else 'https'}://127.0.0.1:{self._server.server_port}"
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         self._thread.start()
 
@@ -110,7 +117,8 @@ class FakeServer:
     def _answer(self, handler: BaseHTTPRequestHandler) -> None:
         parts = urlsplit(handler.path)
         query = {key: values[0] for key, values in parse_qs(parts.query).items()}
-        asked = Asked(parts.path, query, dict(handler.headers.items()), handler.client_address[1])
+        name = _common_name(handler.connection)
+        asked = Asked(parts.path, query, dict(handler.headers.items()), handler.client_address[1], name)
         self.asked.append(asked)
         answer = self.respond(asked) if self.respond else self.answers.pop(0)
         if answer.wait is not None and answer.before:
@@ -137,6 +145,12 @@ class FakeServer:
             answer.wait.wait(10)
         if answer.cut is not None:
             handler.close_connection = True
+
+
+def _common_name(connection: Any) -> str:
+    certificate = connection.getpeercert() if isinstance(connection, ssl.SSLSocket) else None
+    names = dict(pair for part in (certificate or {}).get("subject", ()) for pair in part)  # type: ignore[misc]
+    return str(names.get("commonName", ""))
 
 
 def _stream(handler: BaseHTTPRequestHandler, answer: Answer, parts: tuple[bytes | threading.Event, ...]) -> None:

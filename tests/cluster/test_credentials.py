@@ -109,6 +109,19 @@ def test_an_exec_plugin_beside_the_kubeconfig_is_run(server: FakeServer, tmp_pat
     assert asked_with(server, kubeconfig(tmp_path / "config", server=server.url, user=user)) == "Bearer of-exec"
 
 
+@pytest.mark.parametrize("script", [f"echo {SECRET} >&2; exit 1", f"echo {SECRET}"])
+def test_what_a_plugin_says_is_not_logged(
+    tmp_path: Path, script: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    plugin = tmp_path / "plugin"
+    plugin.write_text(f"#!/bin/sh\n{script}\n")
+    plugin.chmod(0o755)
+    user = {"exec": {"command": str(plugin), "apiVersion": "client.authentication.k8s.io/v1"}}
+    assert "gave no credentials; run it by hand" in refusal(kubeconfig(tmp_path / "config", user=user))
+    assert caplog.records == []
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_kubeconfig_is_never_written(server: FakeServer, tmp_path: Path) -> None:
     path = kubeconfig(tmp_path / "config", server=server.url)
     path.chmod(0o400)
