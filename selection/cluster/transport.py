@@ -138,6 +138,8 @@ def open_lines(connection: Connection, path: str, query: Sequence[tuple[str, str
         if response.status == 200:
             return Lines(connection, response, silence)
         body = _read(response)
+    except wire.ReadTimeoutError:
+        raise ApiError(f"{connection.server}: no answer within {silence:g} s", trouble="connection") from None
     except (OSError, wire.HTTPError, ApiException) as error:
         raise _failure(connection, error) from None
     finally:

@@ -210,8 +210,10 @@ def watch_on(
             fresh = False
             continue
         except Silence:
+            # A kind where nothing happens may have no bookmarks either: whether the line is dead shows right now.
             stop.check()
-            continue  # a kind where nothing happens may have no bookmarks either: whether it's dead shows right now
+            fresh = False
+            continue
         except ClusterError as caught:
             error = caught
         stop.check()  # whoever ended the read did it for this

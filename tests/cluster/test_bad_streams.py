@@ -91,7 +91,7 @@ def test_a_connection_that_is_cut_off_keeps_what_came_before(server: FakeServer,
 def test_a_broken_compression_is_a_broken_line(server: FakeServer, api: FakeApi) -> None:
     before, error = broken(server, api, stream(b"no gzip at all", headers={"Content-Encoding": "gzip"}))
     assert before == []
-    assert error.trouble == "connection"
+    assert (str(error), error.trouble) == (f"{server.url}: the answer was cut off or damaged", "connection")
 
 
 def test_a_line_has_a_limit(server: FakeServer, api: FakeApi, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,4 +138,4 @@ def test_a_server_that_accepts_and_says_nothing_is_given_up(
     before, error = broken(server, api, stream())
     never.set()
     assert before == []
-    assert error.trouble == "connection"
+    assert (str(error), error.trouble) == (f"{server.url}: no answer within 0.3 s", "connection")
