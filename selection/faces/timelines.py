@@ -9,8 +9,15 @@ from django.urls import reverse
 
 from selection.rules.objects import ObjectRef
 from selection.store.models import Cluster
-from selection.store.recent import felt_by, got_or_lost
-from selection.store.timeline import Moment, model_timeline, runtime_key, runtime_timeline, service_timeline
+from selection.store.recent import felt_by
+from selection.store.timeline import (
+    Moment,
+    got_or_lost,
+    model_timeline,
+    runtime_key,
+    runtime_timeline,
+    service_timeline,
+)
 
 __all__ = ["SHOWN", "Timeline", "timeline_of"]
 

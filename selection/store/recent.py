@@ -11,9 +11,9 @@ from django.utils import timezone
 from selection.rules.objects import ObjectRef
 
 from .models import Change, Cluster
-from .timeline import object_changes, runtime_key
+from .timeline import object_changes
 
-__all__ = ["RecentChanges", "changes_by_what", "felt_by", "got_or_lost", "recent_changes"]
+__all__ = ["RecentChanges", "changes_by_what", "felt_by", "recent_changes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,3 @@ def felt_by(cluster: Cluster, ref: ObjectRef) -> QuerySet[Change]:
     if ref.kind == "InferenceService":
         return rows.filter(namespace=ref.namespace, service=ref.name)
     return rows.filter(cause__in=object_changes(cluster, ref).order_by().values("pk"))
-
-
-def got_or_lost(cluster: Cluster, ref: ObjectRef) -> QuerySet[Change]:
-    """The changes by which a service got this runtime, or lost it."""
-    key = runtime_key(ref)
-    rows = Change.objects.filter(cluster=cluster, what=Change.What.RUNTIME).order_by()
-    return rows.filter(Q(before=key) | Q(after=key))

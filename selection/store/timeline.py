@@ -23,6 +23,7 @@ __all__ = [
     "Moment",
     "changes",
     "changes_per_day",
+    "got_or_lost",
     "latest_changes",
     "model_timeline",
     "object_changes",
@@ -97,6 +98,14 @@ def object_changes(cluster: Cluster, ref: ObjectRef) -> QuerySet[ObjectChange]:
     return ObjectChange.objects.filter(cluster=cluster, kind=ref.kind, namespace=ref.namespace, name=ref.name)
 
 
+def got_or_lost(cluster: Cluster, ref: ObjectRef) -> QuerySet[Change]:
+    """The changes by which a service got this runtime, or lost it. One query."""
+    key = runtime_key(ref)
+    rows = Change.objects.filter(cluster=cluster, what=Change.What.RUNTIME).order_by().values("pk")
+    # Each half by its own index; asked for together, SQLite would look through all of the cluster's.
+    return Change.objects.filter(Q(pk__in=rows.filter(before=key)) | Q(pk__in=rows.filter(after=key)))
+
+
 def latest_changes(count: int = 10) -> list[Change]:
     """The newest changes of all clusters. One query."""
     return list(changes()[:count])
@@ -135,9 +144,8 @@ def runtime_timeline(cluster: Cluster, ref: ObjectRef, *, limit: int = 50) -> li
 
     At most five queries.
     """
-    key = runtime_key(ref)
     own = object_changes(cluster, ref)
-    won = Change.objects.filter(cluster=cluster, what=Change.What.RUNTIME).filter(Q(before=key) | Q(after=key))
+    won = got_or_lost(cluster, ref)
     caused = Change.objects.filter(cause__in=own.order_by().values("pk"))
     return _merged(
         _moments(won.exclude(cause__in=own.order_by().values("pk")), limit), _timeline(caused, own, limit), limit
