@@ -25,7 +25,7 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("models", "Models", ("model", "model-candidate")),
             Entry("matrix", "Services × runtimes"),
             Entry("changes", "Changes"),
-            Entry("clusters", "Clusters", ("object",)),
+            Entry("clusters", "Clusters", ("object", "cluster-add", "cluster-settings", "cluster-forget")),
         ),
     ),
     (

@@ -10,6 +10,7 @@ from selection.faces.pages.clusters import clusters
 from selection.faces.pages.compare import compare_models, compare_runtimes, compare_services
 from selection.faces.pages.compare_candidates import compare_candidates
 from selection.faces.pages.conflicts import conflicts
+from selection.faces.pages.declare import add_cluster, cluster_settings, forget_cluster
 from selection.faces.pages.findings import findings
 from selection.faces.pages.live import live
 from selection.faces.pages.matrix import matrix
@@ -61,5 +62,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("models/<path:cluster>/<str:scope>/<str:name>/", model, name="model"),
     path("clusters/", clusters, name="clusters"),
+    path("clusters/add/", add_cluster, name="cluster-add"),
+    path("clusters/<path:cluster>/settings/", cluster_settings, name="cluster-settings"),
+    path("clusters/<path:cluster>/forget/", forget_cluster, name="cluster-forget"),
     path("objects/<path:cluster>/<str:kind>/<str:scope>/<str:name>/", object_page, name="object"),
 ]

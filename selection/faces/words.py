@@ -13,6 +13,7 @@ __all__ = [
     "ADMISSION",
     "CHANGES",
     "CHECKS",
+    "CLUSTERS",
     "CONFLICTS",
     "FINDINGS",
     "MIGRATION",
@@ -147,9 +148,20 @@ ACTS = {
     "deleted": Word("deleted"),
 }
 
+CLUSTERS = {
+    "unreached": Word("Not reached", "bad", "cross", "The last attempt to read it failed"),
+    "left": Word("Nobody follows it", "warn", "warn", "It is to be followed, and no process does"),
+    "starting": Word("Being read", "plain", "info", "A process has begun to follow it"),
+    "partly": Word("In part", "warn", "warn", "Some kinds couldn't be read, or aren't watched now"),
+    "live": Word("Live", "good", "check", "Every kind that it has is watched"),
+    "once": Word("Not followed", "plain", "dash", "It was read, and changes aren't noticed"),
+    "never": Word("Not read yet", "plain", "dash", "Nothing is known of it"),
+}
+
 _FAMILIES = {
     "act": ACTS,
     "change": CHANGES,
+    "cluster": CLUSTERS,
     "outcome": OUTCOMES,
     "mode": MODES,
     "source": SOURCES,
@@ -166,7 +178,8 @@ _FAMILIES = {
 def word(family: str, code: str) -> Word:
     """The word for a code of a family.
 
-    Families: outcome, mode, source, check, conflict, migration, admission, object, severity, finding, change and act.
+    Families: outcome, mode, source, check, conflict, migration, admission, object, severity, finding,
+    change, act and cluster.
 
     >>> word("outcome", "auto-selected").label, word("mode", "Serverless").label
     ('Selected', 'Serverless')

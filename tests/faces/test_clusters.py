@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
+from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.http import StreamingHttpResponse
+from django.template.loader import get_template
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from selection.faces.words import CLUSTERS
+from selection.store.health import STATES
 from selection.store.models import Cluster, KindSync, StoredObject
+from tests.faces.clusters import text_of
 from tests.faces.small_fleet import HOSTILE, load
 
 pytestmark = pytest.mark.django_db
@@ -108,3 +116,110 @@ def test_the_number_of_queries_does_not_grow(
 
 def test_it_requires_signing_in_on_a_server(client: Client, fleet: Cluster, server_mode: Settings) -> None:
     assert client.get("/clusters/").status_code == 302
+
+
+NOW = timezone.now
+
+
+def follow(cluster: Cluster, *, silent: timedelta = timedelta(0), **fields: Any) -> None:
+    """A process follows the cluster and watches all its kinds; it was heard ``silent`` ago."""
+    values = {"access": "kubeconfig", "context": "lab", "declared_by": "page", "followed": True, "holder": "host:7"}
+    Cluster.objects.filter(pk=cluster.pk).update(**{**values, "heartbeat_at": NOW() - silent, **fields})
+    at = NOW() - silent
+    KindSync.objects.filter(cluster=cluster).update(watching=True, confirmed_at=at, last_event_at=at, events=3)
+
+
+def panel(client: Client, query: str = "") -> str:
+    """The first cluster's panel as a person reads it."""
+    found = re.search(r'<section class="panel cluster".*?</section>', page(client, query), re.S)
+    assert found is not None
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", found.group())).split())
+
+
+def test_a_cluster_that_is_watched_is_live(client: Client, fleet: Cluster) -> None:
+    follow(fleet, lag_ms=120)
+    text = panel(client)
+    assert "Live" in text
+    assert "what is shown is what the cluster has" in text
+    assert "host:7, heard just now" in text
+    assert "context lab of the kubeconfig" in text
+    assert "30 in all; the last one was judged after 120 ms" in text
+    assert "10, 10 watched" in text
+
+
+def test_a_cluster_whose_process_died_says_since_when_and_what_to_do(client: Client, fleet: Cluster) -> None:
+    follow(fleet, silent=timedelta(minutes=5))
+    text = panel(client)
+    assert "Nobody follows it" in text
+    assert "the last one was heard 5 min ago" in text
+    assert "python manage.py sync --watch" in text
+    assert "lab is to be followed, and no process does." in " ".join(page(client).split())
+    assert "Watched" not in page(client).split("<table")[1]
+
+
+def test_a_cluster_that_is_down_keeps_its_data_and_its_age(client: Client, fleet: Cluster) -> None:
+    follow(fleet, sync_error="https://lab:6443: connection refused")
+    old = NOW() - timedelta(hours=3)
+    KindSync.objects.update(watching=False, confirmed_at=old, listed_at=old, watch_trouble="connection refused")
+    text = panel(client)
+    assert "Not reached" in text
+    assert "what is shown is as of 3 h ago" in text
+    assert "It is tried again by itself" in text
+    assert "kubectl --context lab get --raw /readyz" in text
+    assert f"Objects{StoredObject.objects.count()}" in text.replace("Objects ", "Objects")
+
+
+def test_a_kind_that_is_not_watched_says_why_and_what_happens_next(client: Client, fleet: Cluster) -> None:
+    follow(fleet)
+    KindSync.objects.filter(kind="ServingRuntime").update(watching=False, watch_trouble="nothing came for 40 s")
+    text = " ".join(page(client).split())
+    assert "In part" in text
+    assert "1 kind isn't watched just now" in html.unescape(text)
+    assert text.index("nothing came for 40 s") < text.index("One is opened again by itself.")
+    assert text.index("Not watched") < text.index("Watched</span>"), "what needs a person comes first"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        ("forbidden", "Let the account that the dashboard uses get, list and watch servingruntimes.ome.io."),
+        ("failed", "Run the sync again."),
+        ("not-served", "The cluster has no servingruntimes.ome.io: what defines it isn't installed there."),
+    ],
+)
+def test_each_reason_why_a_kind_is_not_there_has_its_next_step(
+    client: Client, fleet: Cluster, outcome: str, words: str
+) -> None:
+    fail(fleet, "ServingRuntime", outcome, "no such luck")
+    assert words in text_of(client.get("/clusters/?kind=ServingRuntime"))
+
+
+def test_a_cluster_that_is_read_by_hand_is_not_followed(client: Client, fleet: Cluster) -> None:
+    text = panel(client)
+    assert "Not followed" in text
+    assert "a test" in text
+    assert "nobody: it isn't followed" in text
+    assert "Have it followed in its settings" in text
+
+
+def test_a_cluster_that_was_just_declared_waits_for_a_process(client: Client, db: None) -> None:
+    cluster = Cluster.objects.create(name="new", access="in-cluster", followed=True, declared_by="environment")
+    text = panel(client)
+    assert "Nobody follows it" in text
+    assert "Declared by OME_DASHBOARD_CLUSTERS" in text
+    Cluster.objects.filter(pk=cluster.pk).update(heartbeat_at=NOW(), holder="host:7")
+    assert "Being read" in panel(client)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_of_a_cluster_has_its_word_and_its_sentence(state: str) -> None:
+    assert state in CLUSTERS
+    assert get_template(f"sentences/cluster/{state}.html")
+
+
+def test_kinds_export_how_each_is_watched(client: Client, fleet: Cluster) -> None:
+    follow(fleet)
+    response = client.get("/clusters/?kind=ServingRuntime&format=json")
+    assert isinstance(response, StreamingHttpResponse)
+    (row,) = json.loads(response.getvalue())
+    assert (row["outcome"], row["watched"], row["events"]) == ("complete", True, 3)

@@ -1,4 +1,4 @@
-"""Clusters: when each was read, how that went kind by kind, and the objects that can't be judged."""
+"""Clusters: how each is followed, how reading went kind by kind, and the objects that can't be judged."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 
 from selection.faces.filters import KindFilter, UnreadableFilter
 from selection.faces.lists import Column, Listing, ListState, show_list
+from selection.faces.pages.declare import may_declare
 from selection.store.health import cluster_health, kind_rows, unreadable_objects
 
 __all__ = ["KINDS", "UNREADABLE", "clusters"]
@@ -21,11 +22,16 @@ KINDS = Listing(
     columns=(
         Column("kind", "Kind", ("kind",), "kind"),
         Column("cluster", "Cluster", ("cluster__name",), "cluster.name"),
-        Column("outcome", "Last read", ("trouble", "outcome"), "outcome"),
+        Column("outcome", "State", ("trouble", "outcome"), "outcome"),
+        Column("watched", "", value=lambda row: bool(row.watched)),
         Column("objects", "Objects", ("object_count",), "object_count", numeric=True),
-        Column("listed_at", "Stored as of", ("listed_at",), "listed_at"),
-        Column("attempted_at", "Tried", ("attempted_at",), "attempted_at"),
-        Column("reason", "Reason", value="reason"),
+        Column("listed_at", "Last complete list", ("listed_at",), "listed_at"),
+        Column("last_event_at", "Last event", ("last_event_at",), "last_event_at"),
+        Column("events", "Events", ("events",), "events", numeric=True),
+        Column("attempted_at", "", value="attempted_at"),
+        Column("confirmed_at", "", value="confirmed_at"),
+        Column("reason", "Reason, and what to do", value="reason"),
+        Column("watch_trouble", "", value="watch_trouble"),
         Column("resource_version", "", value="resource_version"),
     ),
     row="clusters/kind.html",
@@ -63,10 +69,12 @@ def clusters(request: HttpRequest) -> HttpResponseBase:
         return {
             "view": view,
             "clusters": found,
+            "may": may_declare(request),
             "kinds": sum(each.kinds for each in found),
             "failed": sum(each.failed for each in found),
             "unreadable": sum(each.unreadable for each in found),
             "unreached": [each.cluster.name for each in found if each.cluster.sync_error],
+            "left": [each.cluster.name for each in found if each.state == "left"],
         }
 
     return show_list(request, listing, rows, "clusters/page.html", context)

@@ -1,0 +1,124 @@
+"""Declaring clusters on pages: have one followed, say what OME it runs, stop following it, forget it.
+
+Who may: in local mode whoever is on this machine; on a server who is staff. A page names contexts of the server's own
+kubeconfig, never a file. What the file or the environment declares is shown here, and changed there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from selection.faces.declaring import AddForm, SettingsForm
+from selection.faces.pages.errors import missing_object
+from selection.store.clusters import describe, forget, stored_of
+from selection.store.declarations import DeclarationError
+from selection.store.declared import declare, undeclare
+from selection.store.lookup import find_cluster
+from selection.store.models import Cluster
+
+__all__ = ["add_cluster", "cluster_settings", "forget_cluster", "may_declare"]
+
+BY_PAGE = Cluster.DeclaredBy.PAGE
+
+
+def may_declare(request: HttpRequest) -> bool:
+    """Whether this person may have clusters followed, described and forgotten."""
+    return bool(settings.LOCAL or request.user.is_staff)
+
+
+def _only_who_may(request: HttpRequest) -> None:
+    if not may_declare(request):
+        raise PermissionDenied
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def add_cluster(request: HttpRequest) -> HttpResponse:
+    """The page that has another cluster followed, ``/clusters/add/``."""
+    _only_who_may(request)
+    form = AddForm(request.POST if request.method == "POST" else None)
+    if form.is_valid() and (cluster := _declared(form, form.cleaned_data["name"])) is not None:
+        messages.success(request, f"{cluster.name} is to be followed from now on.", extra_tags="good")
+        return redirect("clusters")
+    return render(request, "clusters/add.html", {"form": form})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def cluster_settings(request: HttpRequest, cluster: str) -> HttpResponse:
+    """The page of one cluster's settings, ``/clusters/<name>/settings/``: change them, follow it, stop following it."""
+    _only_who_may(request)
+    found = find_cluster(cluster)
+    if found is None:
+        return missing_object(request, cluster, "cluster", "", cluster)
+    if request.method != "POST":
+        return _settings_page(request, found, SettingsForm(found))
+    if not _changed_here(found):
+        messages.error(
+            request, f"{found.name} isn't declared on this page, so it isn't changed here.", extra_tags="bad"
+        )
+        return redirect("cluster-settings", found.name)
+    if request.POST.get("do") == "stop":
+        if undeclare(found.name, BY_PAGE):
+            told = f"{found.name} isn't followed any more. What was read of it stays."
+            messages.success(request, told, extra_tags="good")
+        return redirect("cluster-settings", found.name)
+    form = SettingsForm(found, request.POST)
+    if form.is_valid() and _saved(request, form, found):
+        return redirect("clusters")
+    return _settings_page(request, found, form)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def forget_cluster(request: HttpRequest, cluster: str) -> HttpResponse:
+    """The page that asks whether a cluster is to be forgotten, ``/clusters/<name>/forget/``, and does it."""
+    _only_who_may(request)
+    found = find_cluster(cluster)
+    if found is None:
+        return missing_object(request, cluster, "cluster", "", cluster)
+    allowed = _changed_here(found)
+    if request.method == "POST" and allowed:
+        undeclare(found.name, BY_PAGE)
+        forget(found)
+        messages.success(request, f"{found.name} is forgotten.", extra_tags="good")
+        return redirect("clusters")
+    values = {"cluster": found, "changed_here": allowed, "stored": stored_of(found)}
+    return render(request, "clusters/forget.html", values, status=409 if request.method == "POST" else 200)
+
+
+def _changed_here(cluster: Cluster) -> bool:
+    """Whether the pages have the say over a cluster: nobody else declares it."""
+    return not cluster.followed or cluster.declared_by == BY_PAGE
+
+
+def _settings_page(request: HttpRequest, cluster: Cluster, form: SettingsForm) -> HttpResponse:
+    values: dict[str, Any] = {"cluster": cluster, "form": form, "changed_here": _changed_here(cluster)}
+    return render(request, "clusters/settings.html", values)
+
+
+def _saved(request: HttpRequest, form: SettingsForm, cluster: Cluster) -> bool:
+    if form.follows:
+        if _declared(form, cluster.name) is None:
+            return False
+        told = "is saved" if cluster.followed else "is to be followed from now on"
+    else:
+        describe(cluster, form.cleaned_data["ome_namespace"], form.cleaned_data["ome_version"])
+        told = "is saved"
+    messages.success(request, f"{cluster.name} {told}.", extra_tags="good")
+    return True
+
+
+def _declared(form: AddForm | SettingsForm, name: str) -> Cluster | None:
+    """The cluster, declared as the form says; None when it may not be, which the form then tells."""
+    try:
+        cluster = declare(form.declaration(name), BY_PAGE)
+    except DeclarationError as error:
+        form.add_error(None, f"{error}.")
+        return None
+    describe(cluster, form.cleaned_data["ome_namespace"], form.cleaned_data["ome_version"])
+    return cluster
