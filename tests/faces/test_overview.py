@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from selection.faces.pages.overview import LATEST
+from selection.store.models import Change, DailyCount, ObjectChange
 from tests.faces.clusters import store, text_of
 from tests.rules.manifests import a_model, a_runtime, a_service, deployed, moded
 
@@ -30,7 +36,21 @@ def test_it_says_so_when_a_cluster_has_no_services(client: Client) -> None:
 def test_it_answers_first_how_many_services_have_no_runtime(client: Client) -> None:
     store(a_model(), a_runtime(), a_service(), a_service("lost", model={"name": "gone"}))
 
-    assert "1 of 2 services get no runtime" in text_of(client.get("/"))
+    assert "Not all right: 1 of 2 services get no runtime" in text_of(client.get("/"))
+
+
+def test_what_needs_a_person_is_counted_when_every_service_has_a_runtime(client: Client) -> None:
+    store(a_model(), MULTI_NODE, a_service("taken-over"))
+
+    assert "Every service that needs a runtime has one, but 1 thing needs a person" in text_of(client.get("/"))
+
+
+def test_it_is_unsure_about_a_cluster_that_was_not_read_whole(client: Client) -> None:
+    store(a_model(), a_runtime(), a_service(), name="fine")
+    store(a_model(), name="sick", failed="ServingRuntime")
+
+    assert "What is known of sick is old or not whole" in text_of(client.get("/"))
+    assert "old or not whole" not in text_of(client.get("/?cluster=fine"))
 
 
 def test_it_says_that_all_is_well_when_it_is(client: Client) -> None:
@@ -38,7 +58,7 @@ def test_it_says_that_all_is_well_when_it_is(client: Client) -> None:
 
     page = text_of(client.get("/"))
 
-    assert "Every service that needs a runtime has one" in page
+    assert "All right: every service that needs a runtime has one, and nothing needs a person." in page
     assert "Nothing. Every service has a runtime" in page
 
 
@@ -95,8 +115,74 @@ def test_it_shows_two_of_a_kind_and_links_to_the_rest(client: Client) -> None:
 
     page = client.get("/").content.decode()
 
-    assert page.count("/services/prod/team/lost-") == 2
+    assert page.count('class="ref" href="/services/prod/team/lost-') == 2
     assert '<a class="small" href="/services/?outcome=invalid">all 5</a>' in page
+
+
+def test_each_row_leads_to_where_the_next_step_begins(client: Client) -> None:
+    store(
+        a_model(),
+        MULTI_NODE,
+        a_service("taken-over"),
+        a_service("lost", model={"name": "gone"}),
+        {**a_runtime("odd"), "spec": {"supportedModelFormats": "none"}},
+    )
+
+    page = client.get("/").content.decode()
+
+    assert '<a class="go" href="/services/prod/team/taken-over/#engine">' in page
+    assert '<a class="go" href="/services/prod/team/lost/#words">' in page
+    assert '<a class="go" href="/objects/prod/ClusterServingRuntime/-/odd/">' in page
+
+
+def test_each_cluster_has_a_bar_of_its_modes_with_the_numbers_in_words(client: Client) -> None:
+    store(a_model(), a_runtime(), MULTI_NODE, a_service("a"), a_service("b", engine=moded("OMENative")), name="one")
+    store(a_model(), a_runtime(), a_service(), name="two")
+
+    page = client.get("/").content.decode()
+
+    assert re.search(r'aria-label="one: 1 \w+, 1 \w+"', page)
+    assert 'aria-label="two: 1 RawDeployment"' in page
+    assert 'aria-label="one: ' not in client.get("/?cluster=one").content.decode()
+
+
+def test_progress_is_drawn_from_the_second_day_on_with_its_numbers(client: Client) -> None:
+    cluster = store(a_model(), MULTI_NODE, a_service(runtime={"name": "multi"}))
+    assert "from the second day on its progress is drawn here" in text_of(client.get("/"))
+    today = timezone.now().date()
+    DailyCount.objects.create(cluster=cluster, day=today - timedelta(days=3), multi_node=4, off=1)
+
+    page = client.get("/").content.decode()
+
+    then = today - timedelta(days=3)
+    assert f'aria-label="From {then} to today: 1 of 4 off MultiNode, now 0 of 1"' in page
+    assert f'<th scope="row">{then}</th><td class="num">1</td><td class="num">4</td>' in page
+    assert f">{then + timedelta(days=1)}<" not in page, "a day like the one before says nothing"
+
+
+def test_it_tells_the_newest_changes_with_their_causes_and_counts_the_days(client: Client) -> None:
+    cluster = store(a_model(), a_runtime(), a_service())
+    now = timezone.now()
+    cause = ObjectChange.objects.create(
+        cluster=cluster, generation=1, at=now, kind="ClusterServingRuntime", name="gone", act="deleted"
+    )
+    for number in range(5):
+        at = now - timedelta(minutes=number)
+        told = {"what": "outcome", "before": "auto-selected", "after": "no-runtime", "cause": cause}
+        Change.objects.create(cluster=cluster, generation=1, at=at, namespace="team", service=f"s-{number}", **told)
+
+    page = client.get("/")
+
+    assert page.content.decode().count("because of") == LATEST
+    assert "because of ClusterServingRuntime gone deleted" in text_of(page)
+    assert f"<title>{now:%Y-%m-%d}: 5</title>" in page.content.decode()
+    assert client.get("/?cluster=prod").content.decode().count("because of") == LATEST
+
+
+def test_without_changes_it_says_what_would_be_told(client: Client) -> None:
+    store(a_model(), a_runtime(), a_service())
+
+    assert "None was noticed yet." in text_of(client.get("/"))
 
 
 def test_one_cluster_can_be_looked_at_alone(client: Client) -> None:
@@ -143,7 +229,7 @@ def test_the_number_of_queries_does_not_grow_with_the_fleet(
     lost = [a_service(f"lost-{number}", model={"name": "gone"}) for number in range(40)]
     store(a_model(), a_runtime(), MULTI_NODE, *services, *lost)
 
-    with django_assert_max_num_queries(28):
+    with django_assert_max_num_queries(32):
         client.get("/")
 
 

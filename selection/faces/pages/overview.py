@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from selection.store.attention import Concern, concerns
+from selection.faces.links import manifest_url, object_url
+from selection.faces.pictures import columns, parts, steps
+from selection.store.attention import Attention, Concern, concerns
+from selection.store.daily import progress
 from selection.store.findings import severity_counts
 from selection.store.freshness import freshness
+from selection.store.models import Cluster
+from selection.store.overview import Overview
 from selection.store.overview import overview as count_everything
+from selection.store.timeline import changes, changes_per_day
 
-__all__ = ["overview"]
+__all__ = ["DAYS", "LATEST", "overview"]
+
+DAYS = 14
+"""So many days of changes are drawn."""
+
+LATEST = 3
+"""So many of the newest changes are told."""
+
+CLUSTERS = 12
+"""So many clusters have a bar of their own."""
 
 #: The list that holds all rows of a concern, and the filter that picks them.
 _LISTS = {
@@ -24,8 +41,16 @@ _LISTS = {
 }
 _OTHER_LISTS = {
     "refused": ("services", {"admitted": "false"}),
-    "unreadable": ("clusters", {}),
+    "unreadable": ("clusters", {"view": "unreadable"}),
     "broken-chain": ("runtimes", {"trouble": "chain"}),
+}
+
+#: Where on the object's page the answer stands, and what to call the way there.
+_NEXT = {
+    "no-runtime": ("selection", "See what keeps each away"),
+    "invalid": ("words", "See what OME says"),
+    "refused": ("admission", "See what the webhook says"),
+    "broken-chain": ("inheritance", "See its parents"),
 }
 
 
@@ -39,6 +64,8 @@ def overview(request: HttpRequest) -> HttpResponse:
         raise Http404(f"No cluster is named {name}.")
     counts = count_everything(cluster)
     query = {"cluster": name} if name else {}
+    found = concerns(counts, cluster)
+    looked_at = [each for each in clusters if cluster in (None, each.cluster)]
     return render(
         request,
         "overview/page.html",
@@ -47,10 +74,66 @@ def overview(request: HttpRequest) -> HttpResponse:
             "cluster": cluster,
             "counts": counts,
             "findings": severity_counts(cluster),
-            "concerns": [(concern, _list_url(concern, query)) for concern in concerns(counts, cluster)],
+            "concerns": [
+                (concern, _list_url(concern, query), [(row, *_next(concern, row)) for row in concern.rows])
+                for concern in found
+            ],
+            "waiting": sum(concern.count for concern in found),
+            "unsure": [each for each in looked_at if each.problem or each.left],
             "narrow": f"&{urlencode(query)}" if query else "",
+            "modes": _modes(counts) if cluster is None and len(clusters) > 1 else (),
+            **_over_time(cluster),
         },
     )
+
+
+def _over_time(cluster: Cluster | None) -> dict[str, Any]:
+    """What happened: the progress, the changes of each day, and the newest of them. Three queries."""
+    newest = changes() if cluster is None else changes().filter(cluster=cluster)
+    stands = progress(cluster)
+    days = columns(changes_per_day(DAYS), DAYS, timezone.now().date(), cluster.pk if cluster else None)
+    return {
+        "progress": steps(stands),
+        "stands": [stand for before, stand in zip([None, *stands], stands, strict=False) if _told(before, stand)],
+        "since": stands[0].day if stands else None,
+        "days": days,
+        "changed": sum(each.count for each in days),
+        "latest": newest[:LATEST],
+    }
+
+
+def _told(before: Any, stand: Any) -> bool:
+    """Whether a day differs from the one before: the others say nothing new."""
+    return before is None or (before.off, before.multi_node) != (stand.off, stand.multi_node)
+
+
+def _modes(counts: Overview) -> list[dict[str, Any]]:
+    """The running modes of each cluster, the largest clusters first."""
+    totals: dict[str, int] = {}
+    for mode in counts.modes:
+        for name, count in mode.clusters.items():
+            totals[name] = totals.get(name, 0) + count
+    largest = sorted(totals, key=lambda name: (-totals[name], name))[:CLUSTERS]
+    return [
+        {
+            "cluster": name,
+            "count": totals[name],
+            "parts": parts(((mode.mode, mode.clusters.get(name, 0)) for mode in counts.modes), totals[name]),
+        }
+        for name in largest
+    ]
+
+
+def _next(concern: Concern, row: Attention) -> tuple[str, str]:
+    """Where the next step begins, and what to call the way there."""
+    ref = row.subject
+    there = object_url(row.cluster, ref.kind, ref.namespace, ref.name)
+    if concern.code == "unreadable":
+        return manifest_url(row.cluster, ref.kind, ref.namespace, ref.name), "See the manifest"
+    if concern.code in _NEXT:
+        anchor, text = _NEXT[concern.code]
+        return (f"{there}#{anchor}" if there else ""), text
+    return (f"{there}#{row.component}" if there and row.component else there), f"See the {row.component or 'service'}"
 
 
 def _list_url(concern: Concern, query: dict[str, str]) -> str:

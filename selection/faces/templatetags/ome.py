@@ -120,6 +120,12 @@ def title_of(code: str, family: str) -> str:
     return word(family, code).title
 
 
+@register.filter
+def sum_of(counts: Mapping[str, int]) -> int:
+    """All counts together: ``{{ counts|sum_of }}``."""
+    return sum(counts.values())
+
+
 register.filter("arithmetic", arithmetic)
 register.filter("parameters", parameters)
 register.filter("size_range", range_text)
@@ -154,6 +160,13 @@ def crumb(label: str, url_name: str = "", *args: Any) -> dict[str, Any]:
 def bar(value: int, total: int, tone: str = "") -> dict[str, Any]:
     """A length for a number; put the words and the number beside it, inside ``<ul class="bars">``."""
     return {"width": f"{100 * value / total:.2f}" if total else "0", "tone": tone}
+
+
+@register.simple_tag
+@_cached
+def swatch(code: str) -> SafeString:
+    """The colour of a code in a picture, for its legend: ``{% swatch "OMENative" %}``."""
+    return _drawn("swatch", {"code": code})
 
 
 @register.simple_tag(takes_context=True)
