@@ -127,6 +127,10 @@ def _shows(world: World, path: str, text: str) -> bool:
     return text.encode() in world.get(path).data
 
 
+def _claimed_since(world: World, before: tuple[object, ...] | None) -> bool:
+    return world.cluster("claim") != before
+
+
 def killed_and_killed(
     world: World, herd: Herd, client: Client, other: OwnDatabase, *, times: int, per_second: float = 30.0
 ) -> Numbers:
@@ -134,14 +138,14 @@ def killed_and_killed(
     dice = random.Random(times)
     restless = Restless(herd, client, per_second=per_second)
     restless.start()
-    lives = []
     for _ in range(times):
+        before = world.cluster("claim")
         process = world.follow()
-        life = dice.uniform(0.3, 6.0)
-        time.sleep(life)
+        # Not before it has begun: there is nothing to break in a process that only starts.
+        eventually(partial(_claimed_since, world, before), "the cluster is claimed")
+        time.sleep(dice.uniform(0.0, 3.0))
         assert process.popen.poll() is None, process.words()[-2000:]
         process.kill()
-        lives.append(life)
     world.follow()
     changes = restless.stop()
     settled = settle(world, client)
