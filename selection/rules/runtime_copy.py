@@ -18,7 +18,7 @@ Why something differs, beside the codes of :mod:`.references`:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -111,9 +111,9 @@ class RuntimeCopy:
         }
 
 
-def declares_multi_node(runtime: Runtime) -> bool:
-    """Whether an annotation of its engine or decoder says MultiNode."""
-    configs = (runtime.components.get(name) for name in ("engine", "decoder"))
+def declares_multi_node(runtime: Runtime, components: Iterable[str] = ("engine", "decoder")) -> bool:
+    """Whether an annotation of one of these components says MultiNode."""
+    configs = (runtime.components.get(name) for name in components)
     return any(config.annotation(MODE_ANNOTATION) == MULTI_NODE for config in configs if config is not None)
 
 

@@ -1,0 +1,508 @@
+"""Moving a service: its patch, its steps and the way back, state by state, and the outcome that the rules compute."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from selection.rules.explain import explain_service
+from selection.rules.fleet import Fleet, evolved, read_fleet
+from selection.rules.merge_patches import merge_patched
+from selection.rules.objects import ObjectRef
+from selection.rules.parsing import ref_of
+from selection.rules.plan_steps import EXPECTATIONS, OUTAGES, PURPOSES
+from selection.rules.planning import plan_services, services_on_the_way
+from selection.rules.semantics import V1_2
+from selection.rules.service_patches import settled
+from selection.rules.service_plan import REASONS, RISKS, ServicePlan
+
+from .manifests import MODE, Manifest, a_model, a_runtime, a_service, an_entry, deployed, moded
+
+CHAT = ObjectRef("InferenceService", "team", "chat")
+GPUS = {"resources": {"limits": {"nvidia.com/gpu": 8}}}
+OLD, CURRENT, PLAIN = "LeaderWorkerSet", "InferenceReplica", "Deployment"
+
+
+def pods(*args: str, size: int = 1, **fields: Any) -> dict[str, Any]:
+    runner = {"name": "main", "args": list(args), **GPUS}
+    return {"leader": {"runner": runner}, "worker": {"size": size, "runner": runner}, **fields}
+
+
+def leaning(name: str = "fast", namespace: str | None = None, *entries: Any, **spec: Any) -> Manifest:
+    """A runtime whose engine and decoder use LeaderWorkerSet's variables."""
+    configs = {"engineConfig": pods("$(LWS_GROUP_SIZE)"), "decoderConfig": pods("$(LWS_GROUP_SIZE)")}
+    return a_runtime(name, namespace, *entries, **{**configs, **spec})
+
+
+def multi_node(**spec: Any) -> Manifest:
+    """``chat``, its engine on MultiNode by its own annotation, naming ``fast``."""
+    return a_service(**{"runtime": {"name": "fast"}, "engine": moded("MultiNode"), **spec})
+
+
+def plan(*objects: Manifest) -> ServicePlan:
+    """The plan for ``chat`` among these objects."""
+    manifests = [a_model(), *objects]
+    (found,) = plan_services(read_fleet(manifests), [CHAT], {ref_of(each): each for each in manifests})
+    return found
+
+
+def codes(notes: Any) -> list[str]:
+    return [note.code for note in notes]
+
+
+def purposes(found: ServicePlan) -> list[str]:
+    return [step.purpose for step in found.steps]
+
+
+def test_a_service_that_leans_on_its_runtimes_variables() -> None:
+    found = plan(leaning(), multi_node(), deployed(OLD))
+    assert (found.state, found.ready, found.reasons) == ("not-started", True, ())
+    assert found.patch == {
+        "spec": {
+            "runtime": {"name": "fast-omenative"},
+            "engine": {
+                "annotations": {MODE: "OMENative"},
+                "leader": {},
+                "worker": {},
+                "minReplicas": 1,
+                "maxReplicas": 1,
+            },
+        }
+    }
+    assert purposes(found) == ["create-runtime", "move", "free-accelerators", "wait", "delete-leftovers"]
+    assert [step.outage for step in found.steps] == ["none", "begins", "lasts", "over", "none"]
+    assert (found.needs, found.holds) == ((("nvidia.com/gpu", 16),), (("nvidia.com/gpu", 16),))
+    running = found.after.modes["engine"]
+    assert (found.after.outcome, running.running.mode, running.migration) == ("named", "OMENative", "done")
+    assert found.after.conflicts == ()
+
+
+def test_each_command_is_one_that_a_shell_takes() -> None:
+    found = plan(leaning(), multi_node(), deployed(OLD))
+    create, move, free, wait, delete = found.steps
+    assert create.commands == ("kubectl create -f fast-omenative.yaml",)
+    words = shlex.split(move.commands[0])
+    assert " ".join(words[:-1]) == "kubectl patch inferenceservice.ome.io chat -n team --type merge -p"
+    assert json.loads(words[-1]) == found.patch == move.patch
+    deletion = "kubectl delete leaderworkerset.leaderworkerset.x-k8s.io lws-chat-engine -n team --ignore-not-found"
+    assert free.commands == delete.commands == (deletion,)
+    assert free.only_if_pending
+    assert "--timeout=60m" in shlex.split(wait.commands[0])
+    assert [check.expect for check in move.checks] == ["replica-there", "pods-labelled", "selects-leaders"]
+    assert move.checks[1].facts == {"component": "engine", "leaders": 1, "workers": 1}
+    assert [check.expect for check in delete.checks] == ["pods-gone"]
+
+
+def after_back(found: ServicePlan, manifest: Manifest, *objects: Manifest) -> dict[str, str]:
+    """The modes that run after the plan's way back."""
+    undone = settled(merge_patched(found.patched, found.back))
+    explanation = explain_service(read_fleet([a_model(), *objects, undone]), "team", "chat")
+    assert explanation.admission.errors == ()
+    return {name: modes.running.mode for name, modes in explanation.modes.items()}
+
+
+BACK = [
+    (multi_node(), {"engine": "MultiNode"}),
+    (multi_node(engine={}), {"engine": "MultiNode"}),
+    (multi_node(decoder=moded("MultiNode")), {"engine": "MultiNode", "decoder": "MultiNode"}),
+    (multi_node(runtime={"name": "fast", "autoSync": False}), {"engine": "MultiNode"}),
+    (multi_node(runtime=None), {"engine": "MultiNode"}),
+]
+
+
+@pytest.mark.parametrize(("service", "modes"), BACK)
+def test_the_way_back_runs_multi_node_on_the_old_runtime(service: Manifest, modes: dict[str, str]) -> None:
+    found = plan(leaning(), service, deployed(OLD))
+    assert after_back(found, service, leaning()) == modes
+    undone = merge_patched(found.patched, found.back)
+    assert undone["spec"].get("runtime") == service["spec"].get("runtime")
+    (_, move, *_) = found.steps
+    assert move.back[1:] == tuple(
+        f"kubectl delete inferencereplica.ome.io chat-{name} -n team --ignore-not-found" for name in modes
+    )
+
+
+def test_engine_and_decoder_go_in_one_patch() -> None:
+    found = plan(leaning(), multi_node(decoder=moded("MultiNode")), deployed(OLD), deployed(OLD, "decoder"))
+    assert {name: found.patch["spec"][name]["annotations"][MODE] for name in ("engine", "decoder")} == {
+        "engine": "OMENative",
+        "decoder": "OMENative",
+    }
+    assert [step.patch is not None for step in found.steps].count(True) == 1
+    assert found.ready
+    assert "pair" in codes(found.risks)
+    assert found.needs == (("nvidia.com/gpu", 32),)
+
+
+def test_a_partner_that_runs_a_deployment_moves_too_and_leaves_it_behind() -> None:
+    single = {"runner": {"name": "main", "args": ["serve"]}}
+    objects = [leaning(decoderConfig=single), multi_node(decoder=moded("RawDeployment"))]
+    found = plan(*objects, deployed(OLD), deployed(PLAIN, "decoder"))
+    assert found.patch["spec"]["decoder"]["annotations"] == {MODE: "OMENative"}
+    assert "leader" not in found.patch["spec"]["decoder"]
+    assert found.steps[-1].facts["workloads"] == ["lws-chat-engine", "chat-decoder"]
+    assert found.steps[-1].commands[1] == "kubectl delete deployment.apps chat-decoder -n team --ignore-not-found"
+    assert found.ready
+    assert "raw-partner" in codes(found.risks)
+    assert after_back(found, *objects[::-1]) == {"engine": "MultiNode", "decoder": "RawDeployment"}
+
+
+def test_a_namespaced_copy_is_named_with_its_kind() -> None:
+    found = plan(leaning("fast", "team"), multi_node(), deployed(OLD))
+    assert found.patch["spec"]["runtime"] == {"name": "fast-omenative", "kind": "ServingRuntime"}
+    assert found.steps[0].checks[0].command == "kubectl get servingruntime.ome.io fast-omenative -n team"
+    written = plan(leaning("fast", "team"), multi_node(runtime={"name": "fast", "kind": "ServingRuntime"}))
+    assert written.patch["spec"]["runtime"] == {"name": "fast-omenative"}
+
+
+def test_a_pinned_service_needs_a_new_token_and_loses_its_revision() -> None:
+    revision = "cr-fast-0123abcd"
+    service = multi_node(
+        runtime={"name": "fast", "autoSync": False, "revision": revision},
+        annotations={"ome.io/runtime-sync": "to-fast-omenative"},
+        status={"lastRuntimeSyncToken": "to-fast-omenative-2", "pinnedRevisionName": revision},
+    )
+    found = plan(leaning(), service, deployed(OLD))
+    assert found.patch["metadata"]["annotations"] == {"ome.io/runtime-sync": "to-fast-omenative-3"}
+    assert found.patch["spec"]["runtime"] == {"name": "fast-omenative", "revision": None}
+    assert found.steps[1].checks[0].facts == {"token": "to-fast-omenative-3"}
+    assert found.back["metadata"]["annotations"] == {"ome.io/runtime-sync": "back-to-fast"}
+    assert found.back["spec"]["runtime"] == {"name": "fast", "revision": revision}
+    assert found.ready
+    assert codes(found.risks) == ["pinned-revision", "one-replica"]
+
+
+def test_what_its_revision_says_is_over_once_it_moved_on() -> None:
+    spec = leaning(engineConfig=pods("$(LWS_GROUP_SIZE)", annotations={MODE: "MultiNode"}))["spec"]
+    revision = {
+        "apiVersion": "apps/v1",
+        "kind": "ControllerRevision",
+        "metadata": {"name": "cr-fast-0123abcd", "namespace": "ome"},
+        "data": {"spec": spec},
+    }
+    status = {"pinnedRevisionName": "cr-fast-0123abcd"}
+    service = multi_node(engine={}, runtime={"name": "fast", "autoSync": False}, status=status)
+    found = plan(leaning(), service, revision, deployed(OLD))
+    assert found.before.modes["engine"].running.mode == "MultiNode"
+    assert (found.ready, found.after.modes["engine"].running.mode) == (True, "OMENative")
+
+
+def test_replicas_that_are_written_stay() -> None:
+    config = pods("$(LWS_GROUP_SIZE)", minReplicas=2, maxReplicas=4)
+    assert "minReplicas" not in plan(leaning(engineConfig=config), multi_node()).patch["spec"]["engine"]
+    found = plan(leaning(engineConfig=pods("x", minReplicas=3)), multi_node())
+    assert found.patch["spec"]["engine"]["maxReplicas"] == 3
+    own = plan(leaning(), multi_node(engine=moded("MultiNode", minReplicas=2)))
+    assert own.patch["spec"]["engine"]["maxReplicas"] == 2
+    assert own.needs == (("nvidia.com/gpu", 32),)
+
+
+def test_a_runtime_that_works_as_it_is_is_kept() -> None:
+    found = plan(a_runtime(engineConfig=pods("serve")), multi_node(), deployed(OLD))
+    assert (found.copy, purposes(found)[0]) == (None, "move")
+    assert "runtime" not in found.patch["spec"]
+    assert (found.ready, found.after.outcome) == (True, "named")
+
+
+def test_a_runtime_that_only_says_multi_node_gets_a_copy_that_does_not() -> None:
+    config = pods("serve", annotations={MODE: "MultiNode"})
+    found = plan(a_runtime(engineConfig=config), multi_node(engine={}), deployed(OLD))
+    assert found.copy is not None
+    assert (found.copy.need, found.ready, found.after.conflicts) == ("mode", True, ())
+    other = plan(a_runtime(engineConfig=pods("serve"), decoderConfig=config), multi_node(engine=moded("MultiNode")))
+    assert other.copy is None  # the decoder that it has no use for
+
+
+def test_a_selected_runtime_is_named_from_then_on() -> None:
+    found = plan(leaning(), multi_node(runtime=None), deployed(OLD))
+    assert found.before.outcome == "auto-selected"
+    assert found.patch["spec"]["runtime"] == {"name": "fast-omenative"}
+    assert (found.ready, found.after.outcome) == (True, "named")
+    assert "auto-selected" in codes(found.risks)
+    assert found.back["spec"]["runtime"] is None
+
+
+def test_a_selected_runtimes_parents_count_only_when_it_is_copied() -> None:
+    base = a_runtime("base", None, {"modelFormat": {"name": "other"}}, routerConfig={"labels": {"a": "b"}})
+    child = leaning(annotations={"ome.io/inherit-from": "base"})
+    found = plan(base, child, multi_node(runtime=None))
+    assert codes(found.risks) == ["one-replica", "auto-selected", "auto-inherits"]
+    plain = a_runtime(annotations={"ome.io/inherit-from": "base"}, engineConfig=pods("serve"))
+    assert plan(leaning("base", None, an_entry(autoSelect=False)), plain, multi_node(runtime=None)).copy is None
+
+
+STATES: list[tuple[str, list[Manifest], list[str], list[str]]] = [
+    ("done", [a_runtime(), a_service(engine=moded("OMENative")), deployed(CURRENT)], [], []),
+    (
+        "cleanup-due",
+        [a_runtime(), a_service(engine=moded("OMENative")), deployed(CURRENT), deployed(OLD)],
+        ["wait", "delete-leftovers"],
+        ["none", "none"],
+    ),
+    (
+        "cleanup-due",
+        [a_runtime(), a_service(), deployed(PLAIN), deployed(OLD)],
+        ["wait", "delete-leftovers"],
+        ["none", "none"],
+    ),
+    (
+        "at-risk",
+        [leaning(), a_service(runtime={"name": "fast"}), deployed(CURRENT), deployed(OLD)],
+        ["create-runtime", "move", "free-accelerators", "wait", "delete-leftovers"],
+        ["none", "lasts-already", "lasts", "over", "none"],
+    ),
+    (
+        "at-risk",
+        [leaning(), a_service(runtime={"name": "fast"}), deployed(CURRENT)],
+        ["create-runtime", "move", "wait"],
+        ["none", "lasts-already", "over"],
+    ),
+    (
+        "moved-by-upgrade",
+        [a_runtime(engineConfig=pods("serve")), a_service(), deployed(CURRENT), deployed(OLD)],
+        ["move", "free-accelerators", "wait", "delete-leftovers"],
+        ["none", "none", "none", "none"],
+    ),
+    (
+        "waiting-on-pin",
+        [
+            a_runtime(),
+            a_service(engine=moded("OMENative"), runtime={"name": "fast", "autoSync": False}),
+            deployed(OLD),
+        ],
+        ["move", "free-accelerators", "wait", "delete-leftovers"],
+        ["begins", "lasts", "over", "none"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("state", "objects", "steps", "outages"), STATES)
+def test_each_state_gets_the_steps_that_fit(
+    state: str, objects: list[Manifest], steps: list[str], outages: list[str]
+) -> None:
+    found = plan(*objects)
+    assert (found.state, found.ready) == (state, True)
+    assert purposes(found) == steps
+    assert [step.outage for step in found.steps] == outages
+    modes = found.after.modes["engine"]
+    assert modes.migration in {"done", None}
+    assert found.after.conflicts == ()
+
+
+def test_the_new_pods_of_a_component_that_moved_need_nothing_further() -> None:
+    found = plan(a_runtime(engineConfig=pods("serve")), a_service(), deployed(CURRENT), deployed(OLD))
+    assert (found.needs, found.holds) == ((), (("nvidia.com/gpu", 16),))
+
+
+def test_a_leftover_holds_what_its_own_manifest_says() -> None:
+    template = {"spec": {"containers": [{"name": "main", "resources": {"requests": {"amd.com/gpu": "4"}}}]}}
+    group = {"size": 3, "workerTemplate": template}
+    left = {**deployed(OLD), "spec": {"replicas": 2, "leaderWorkerTemplate": group}}
+    assert plan(leaning(), multi_node(), left).holds == (("amd.com/gpu", 24),)
+    silent = {**deployed(OLD), "spec": {"replicas": 2, "leaderWorkerTemplate": {"size": 2, "workerTemplate": {}}}}
+    assert plan(leaning(), multi_node(), silent).holds == (("nvidia.com/gpu", 32),)
+
+
+def test_a_workload_that_nobody_saw_is_deleted_and_holds_nothing() -> None:
+    found = plan(leaning(), multi_node())
+    assert purposes(found)[-1] == "delete-leftovers"
+    assert (found.holds, found.components[0].leftovers[0].there) == ((), False)
+
+
+NOT_READY: list[tuple[str, list[Manifest]]] = [
+    ("rework", [leaning(engineConfig=pods("$((LWS_GROUP_SIZE-1))")), multi_node()]),
+    ("copy-refused", [leaning(acceleratorRequirements={"acceleratorClasses": ["gone"]}), multi_node()]),
+    ("no-runtime", [multi_node(), deployed(OLD)]),
+    ("service-refused", [leaning(), multi_node(engine=moded("MultiNode", leader={"runner": {}}), decoder=None)]),
+    (
+        "conflict",
+        [leaning(routerConfig=moded("MultiNode")), multi_node(router={})],  # a router can't run MultiNode, nor then
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "objects"), NOT_READY)
+def test_a_plan_that_leads_elsewhere_is_not_ready_and_says_why(code: str, objects: list[Manifest]) -> None:
+    if code == "service-refused":
+        objects[1]["spec"]["engine"]["worker"] = {"size": 0}
+    if code == "conflict":
+        objects[0]["spec"]["decoderConfig"] = moded("RawDeployment")
+        objects[1]["spec"]["decoder"] = moded("MultiNode")
+    found = plan(*objects)
+    assert not found.ready
+    assert code in codes(found.reasons)
+
+
+def test_the_router_restarts_and_is_no_conflict() -> None:
+    found = plan(leaning(), multi_node(router={}), deployed(OLD), deployed(PLAIN, "router"))
+    assert (found.ready, "router" in codes(found.risks)) == (True, True)
+    assert found.after.conflicts == ()
+
+
+def test_what_a_webhook_wrote_on_the_service_stops_nothing() -> None:
+    found = plan(leaning(), multi_node(annotations={MODE: "MultiNode"}), deployed(OLD))
+    assert codes(found.after.conflicts) == ["ignored"]
+    assert found.ready
+
+
+def test_before_v1_3_there_is_nowhere_to_move() -> None:
+    manifests = [a_model(), leaning(), multi_node()]
+    (found,) = plan_services(read_fleet(manifests, V1_2), [CHAT], {ref_of(each): each for each in manifests})
+    assert "needs-v1.3" in codes(found.reasons)
+
+
+def test_a_service_that_is_not_there_is_told() -> None:
+    with pytest.raises(LookupError):
+        plan_services(Fleet(), [CHAT], {})
+
+
+def test_services_of_one_runtime_share_its_copy() -> None:
+    manifests = [a_model(), leaning(), multi_node(), multi_node(name="other")]
+    refs = [ref_of(each) for each in manifests[2:]]
+    one, other = plan_services(read_fleet(manifests), refs, {ref_of(each): each for each in manifests})
+    assert one.copy is other.copy
+    assert codes(one.risks) == ["shared-runtime", "one-replica"]
+
+
+def test_it_knows_who_is_on_the_way() -> None:
+    manifests = [a_model(), leaning(), multi_node(), a_service("done", engine=moded("OMENative"), model=None)]
+    assert services_on_the_way(read_fleet(manifests)) == [CHAT]
+
+
+# Properties.
+
+UNHURRIED = settings(deadline=None)
+MODES = st.sampled_from([None, "MultiNode", "MultiNode", "OMENative", "RawDeployment", "Multinode"])
+ARGS = st.sampled_from(["serve", "$(LWS_GROUP_SIZE)", "$LWS_WORKER_INDEX", "$((LWS_GROUP_SIZE-1))"])
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> dict[str, Any]:
+    """A runtime's engine or decoder, mostly of several pods."""
+    shape = draw(st.sampled_from([pods, pods, lambda arg: {"runner": {"args": [arg]}}]))
+    config: dict[str, Any] = shape(draw(ARGS))
+    if mode := draw(MODES):
+        config["annotations"] = {MODE: mode}
+    return config | draw(st.sampled_from([{}, {"minReplicas": 2}, {"minReplicas": 0, "maxReplicas": 3}]))
+
+
+@st.composite
+def components(draw: st.DrawFn) -> dict[str, Any]:
+    """A service's engine or decoder."""
+    mode = draw(MODES)
+    shape = draw(st.sampled_from([{}, {}, {"leader": {}, "worker": {"size": 2}}]))
+    return {
+        **({"annotations": {MODE: mode}} if mode else {}),
+        **shape,
+        **draw(st.sampled_from([{}, {"minReplicas": 1}])),
+    }
+
+
+@st.composite
+def moves(draw: st.DrawFn) -> list[Manifest]:
+    """``chat`` with a runtime to leave, and what may stand in the way: pins, parents, namesakes, old workloads."""
+    namespace = draw(st.sampled_from([None, None, "team"]))
+    inherits = {"ome.io/inherit-from": "base"}
+    annotations = draw(st.sampled_from([{}, {}, inherits]))
+    routers: list[dict[str, Any]] = [{}, {"routerConfig": {"runner": {"args": ["a=b"]}}}]
+    router = draw(st.sampled_from(routers))
+    runtime = a_runtime(
+        "fast",
+        namespace,
+        annotations=annotations,
+        engineConfig=draw(configs()),
+        decoderConfig=draw(configs()),
+        **router,
+    )
+    revision = "r-team-fast-0123abcd" if namespace else "cr-fast-0123abcd"
+    kind = {"kind": "ServingRuntime"} if namespace else {}
+    pins: list[dict[str, Any]] = [{}, {}, {"autoSync": False}, {"autoSync": False, "revision": revision}]
+    pin = draw(st.sampled_from(pins))
+    named = draw(st.sampled_from([None, {"name": "fast", **kind, **pin}, {"name": "fast", **kind, **pin}]))
+    extras: list[dict[str, Any]] = [{}, {"router": {}}, {"deploymentMode": "RawDeployment"}]
+    rest = draw(st.sampled_from(extras))
+    decoder = draw(st.none() | components())
+    service = a_service(runtime=named, engine=draw(components()), decoder=decoder, **rest)
+    found = [a_model(), runtime, a_runtime("base", None, {"modelFormat": {"name": "x"}}, engineConfig=draw(configs()))]
+    found += [deployed(kind) for kind in draw(st.sets(st.sampled_from([OLD, CURRENT, PLAIN])))]
+    found += draw(st.sampled_from([[], [], [a_runtime("fast-omenative", disabled=True)]]))
+    return [*found, service]
+
+
+def changed_by(found: ServicePlan) -> list[Manifest]:
+    """The objects that the plan puts into the cluster."""
+    copies = [dict(found.copy.manifest)] if found.copy and not found.copy.exists else []
+    return [*copies, settled(found.patched)] if found.patch else copies
+
+
+@UNHURRIED
+@given(moves())
+def test_the_outcome_is_what_the_rules_say_of_the_patched_objects(manifests: list[Manifest]) -> None:
+    found = plan(*manifests)
+    service = next(each for each in manifests if ref_of(each) == CHAT)
+    assert found.patched == merge_patched(service, found.patch)
+    alone = evolved(read_fleet(manifests), changed_by(found), [])
+    told = explain_service(alone, "team", "chat", brief=True)
+    assert (told.outcome, told.admission) == (found.after.outcome, found.after.admission)
+    running = {name: modes.running for name, modes in found.after.modes.items()}
+    assert {name: modes.running for name, modes in told.modes.items()} == running
+
+
+@UNHURRIED
+@given(moves())
+def test_a_plan_that_is_ready_leads_to_omenative_or_has_nothing_to_do(manifests: list[Manifest]) -> None:
+    found = plan(*manifests)
+    assert {note.code for note in found.reasons} <= set(REASONS)
+    assert {note.code for note in found.risks} <= set(RISKS)
+    if found.ready:
+        assert found.after.admission.errors == () or not found.patch
+        for component in found.components:
+            assert not component.moves or found.after.modes[component.name].running.mode == "OMENative"
+            assert not component.moves or found.after.modes[component.name].migration == "done"
+    assert json.loads(json.dumps(found.to_dict()))["ready"] is found.ready
+
+
+@UNHURRIED
+@given(moves())
+def test_every_step_has_codes_that_have_sentences_and_commands_that_a_shell_takes(manifests: list[Manifest]) -> None:
+    found = plan(*manifests)
+    for step in found.steps:
+        assert step.purpose in PURPOSES
+        assert step.outage in OUTAGES
+        assert {check.expect for check in step.checks} <= set(EXPECTATIONS)
+        assert all(shlex.split(command)[0] == "kubectl" for command in (*step.commands, *step.back))
+    order = [PURPOSES.index(step.purpose) for step in found.steps]
+    assert order == sorted(set(order))
+
+
+@UNHURRIED
+@given(moves())
+def test_a_plan_made_after_the_plan_has_nothing_left_to_do(manifests: list[Manifest]) -> None:
+    found = plan(*manifests)
+    if not found.ready or not found.patch:
+        return
+    kept = [each for each in manifests if ref_of(each) != CHAT and each["kind"] not in {OLD, PLAIN, CURRENT}]
+    runtime = found.after.selected.ref.name if found.after.selected else ""
+    there = [deployed(CURRENT, each.name, runtime) for each in found.components if each.moves]
+    second = plan(*[each for each in kept if each["kind"] != "ClusterBaseModel"], *changed_by(found), *there)
+    assert (second.patch, second.steps) == ({}, ())
+    assert second.state == "done"
+
+
+@UNHURRIED
+@given(moves())
+def test_the_way_back_is_admitted_and_runs_multi_node(manifests: list[Manifest]) -> None:
+    found = plan(*manifests)
+    if not found.ready or not found.back:
+        return
+    undone = settled(merge_patched(found.patched, found.back))
+    told = explain_service(evolved(read_fleet(manifests), [*changed_by(found)[:-1], undone], []), "team", "chat")
+    assert set(told.admission.errors) <= set(found.before.admission.errors)
+    for component in found.components:
+        if component.moves and component.running.mode != "RawDeployment":
+            assert told.modes[component.name].running.mode == "MultiNode"
