@@ -10,7 +10,7 @@ from selection.rules.objects import ObjectRef
 
 from .models import RuntimeResult, ServiceResult
 
-__all__ = ["children_named", "find_runtime_row", "refused_services", "runtime_rows", "services_of_runtime"]
+__all__ = ["find_runtime_row", "refused_services", "runtime_rows", "services_of_runtime"]
 
 
 def runtime_rows() -> QuerySet[RuntimeResult]:
@@ -36,11 +36,6 @@ def services_of_runtime(runtime: RuntimeResult) -> QuerySet[ServiceResult]:
         selected_namespace=runtime.namespace,
         selected_name=runtime.name,
     )
-
-
-def children_named(runtime: RuntimeResult) -> QuerySet[RuntimeResult]:
-    """The runtimes that name it, or a namesake in another scope, as their parent."""
-    return RuntimeResult.objects.filter(cluster=runtime.cluster_id, parent=runtime.name)
 
 
 def refused_services(fleet: Fleet, runtime: RuntimeResult) -> list[ServiceResult]:

@@ -143,7 +143,7 @@ def test_an_inherited_mode_counts_only_for_services_that_name_it(client: Client,
 
 def test_it_shows_the_chain_the_children_and_who_set_what(client: Client, fleet: Cluster) -> None:
     heir = page(client, "heir")
-    assert words(heir).count("base-profile heir") >= 1
+    assert "base-profile profile disabled heir Root first;" in words(heir)
     assert "spec.engineConfig" in heir[heir.index("What the merge took from whom") :]
     assert "minReplicas: 2" in heir[heir.index("The merged spec") :]
     assert "1 runtime inherits from it: heir" in words(page(client, "base-profile"))
@@ -159,6 +159,65 @@ def test_a_child_is_that_of_the_nearest_namesake(client: Client, db: None) -> No
     )
     assert "1 runtime inherits from it: team/ mine" in words(page(client, "base", "team"))
     assert "nothing inherits from it" in words(page(client, "base"))
+
+
+def test_the_whole_family_is_drawn_as_a_tree_of_lists(client: Client, db: None) -> None:
+    inherit = "ome.io/inherit-from"
+    load(
+        [
+            runtime("root", disabled=True, annotations={"ome.io/runtime-profile": "true"}),
+            runtime("left", annotations={inherit: "root"}, disabled=False),
+            runtime("right", annotations={inherit: "root"}),
+            runtime("leaf", annotations={inherit: "left"}, disabled=False),
+            runtime("ring", annotations={inherit: "gnir"}),
+            runtime("gnir", annotations={inherit: "ring"}),
+        ]
+    )
+    assert "root profile disabled left leaf right disabled Root first;" in words(page(client, "leaf"))
+    assert '<li aria-current="true"><strong class="ref">leaf</strong></li>' in page(client, "leaf")
+    assert "gnir InheritanceCycle ring InheritanceCycle" in words(page(client, "ring"))
+
+
+def test_a_large_family_is_cut_and_counted(client: Client, db: None) -> None:
+    heirs = [runtime(f"heir-{number:03}", annotations={"ome.io/inherit-from": "root"}) for number in range(80)]
+    load([runtime("root"), *heirs])
+    text = words(page(client, "heir-079"))
+    assert "And 21 more that inherit from these." in text
+    assert "heir-079" in text.partition("Inheritance")[2].partition("And 21 more")[0]
+
+
+def test_it_says_who_would_lose_it_and_what_they_would_get(client: Client, db: None) -> None:
+    load(
+        [
+            model("m"),
+            runtime("first", entry={"priority": 3}),
+            runtime("second"),
+            runtime("heir", annotations={"ome.io/inherit-from": "first"}, entry={"autoSelect": False}),
+            *(service(f"s-{number}", "apps", "m") for number in range(5)),
+            service("by-name", "apps", "m", "first"),
+            service("by-heir", "apps", "m", "heir"),
+        ]
+    )
+    text = words(page(client, "first")).partition("Were it gone")[2]
+    assert "5 : apps/ s-0 , apps/ s-1 , apps/ s-2 and 2 more selected second" in text
+    assert "1 : apps/ by-name named No runtime" in text
+    assert "1 : apps/ by-heir name a runtime that inherits from it Refused: the chain breaks" in text
+    assert "No service would notice" in words(page(client, "second"))
+
+
+def test_it_says_whom_it_could_win_and_what_it_would_take(client: Client, db: None) -> None:
+    load([model("m"), runtime("first", entry={"priority": 3}), runtime("second"), service("s", "apps", "m")])
+    second = page(client, "second")
+    assert "1 : apps/ s first it scores 6, this one 2 What it would take for s" in words(second)
+    assert client.get("/services/lab/apps/s/candidates/-/second/").status_code == 200
+    assert 'href="/services/lab/apps/s/candidates/-/second/"' in second
+    assert "wherever it qualifies for a service that names no runtime, it comes first" in words(page(client, "first"))
+
+
+def test_overlaps_say_who_goes_before_and_where_only_names_decide(client: Client, db: None) -> None:
+    load([model("m"), runtime("first"), runtime("second"), service("s", "apps", "m")])
+    text = words(page(client, "second")).partition("others that qualify for the same models")[2]
+    assert "first 1 1 0 1" in text
 
 
 def test_an_item_of_two_kinds_is_a_finding(client: Client, db: None) -> None:

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_GET
 
 from selection.faces.cli.output import as_yaml
+from selection.faces.families import family, stakes
 from selection.faces.filters import UserFilter
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.lists import Column, Group, Listing, list_state, respond
@@ -17,7 +18,7 @@ from selection.faces.readings import entry_readings, mode_places, set_by
 from selection.faces.timelines import timeline_of
 from selection.rules.admission import admit_runtime
 from selection.rules.fleet import Effective, Fleet
-from selection.rules.inheritance import RuntimeKey, provenance
+from selection.rules.inheritance import provenance
 from selection.rules.merge import WrongType, kind_changes
 from selection.rules.objects import ObjectRef, Runtime
 from selection.rules.sizes import range_text
@@ -25,7 +26,7 @@ from selection.store.findings import findings_about
 from selection.store.fleets import fleet_of
 from selection.store.migration import references_of
 from selection.store.models import RuntimeResult
-from selection.store.runtimes import children_named, find_runtime_row, refused_services, services_of_runtime
+from selection.store.runtimes import find_runtime_row, refused_services, services_of_runtime
 
 __all__ = ["USERS", "runtime"]
 
@@ -81,12 +82,6 @@ def _context(row: RuntimeResult) -> dict[str, Any]:
 def _judged(fleet: Fleet, found: Runtime, row: RuntimeResult) -> dict[str, Any]:
     """What the rules say of a runtime that can be read."""
     effective = fleet.effective(found)
-    children = [
-        child
-        for child in children_named(row)
-        if (other := fleet.runtimes.get((child.namespace, child.name))) is not None
-        and fleet.effective(other).chain.members[-2:-1] == (_key(found),)
-    ]
     return {
         "runtime": found,
         "entries": entry_readings(found),
@@ -95,7 +90,8 @@ def _judged(fleet: Fleet, found: Runtime, row: RuntimeResult) -> dict[str, Any]:
         "admission": admit_runtime(fleet, found),
         "chain": effective.chain,
         "merge_problem": effective.problem,
-        "children": children,
+        **family(fleet, found),
+        **stakes(fleet, found, services_of_runtime(row).values_list("namespace", "name")),
         **(_merged(fleet, effective) if len(effective.chain.members) > 1 else {}),
     }
 
@@ -126,6 +122,3 @@ def _merged(fleet: Fleet, effective: Effective) -> dict[str, Any]:
 def _kind(namespace: str) -> str:
     return "ServingRuntime" if namespace else "ClusterServingRuntime"
 
-
-def _key(found: Runtime) -> RuntimeKey:
-    return RuntimeKey(found.ref.kind, found.ref.namespace or None, found.ref.name)
