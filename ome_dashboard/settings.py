@@ -108,6 +108,7 @@ MIDDLEWARE = [
     "selection.faces.measuring.TimingMiddleware",
     "selection.faces.pages.metrics.MetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "ome_dashboard.middleware.CompressionMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import path
 from pytest_django import Settings
 
 from ome_dashboard import urls
+from ome_dashboard.middleware import CompressionMiddleware
 
 PAGES = ["/login/", "/no-such-page/"]
 
@@ -82,3 +85,23 @@ def test_signing_in_does_not_lead_to_another_site(client: Client) -> None:
 @pytest.mark.django_db
 def test_signing_in_needs_a_token_of_the_form() -> None:
     assert Client(enforce_csrf_checks=True).post("/login/", {"username": "a", "password": "b"}).status_code == 403
+
+
+@pytest.mark.django_db
+def test_text_is_compressed_for_who_takes_it(client: Client) -> None:
+    page = client.get("/login/", headers={"Accept-Encoding": "gzip"})
+    assert page.headers["Content-Encoding"] == "gzip"
+    assert b"Sign in" in gzip.decompress(page.content)
+    assert "Accept-Encoding" in page.headers["Vary"]
+    assert "Content-Encoding" not in client.get("/login/").headers
+
+
+@pytest.mark.parametrize(("status", "kind"), [(206, "text/css"), (200, "image/png")])
+def test_parts_of_files_and_pictures_go_as_they_are(status: int, kind: str) -> None:
+    answer = HttpResponse(b"x" * 5000, status=status, content_type=kind)
+    request = RequestFactory().get("/", headers={"Accept-Encoding": "gzip"})
+
+    sent = CompressionMiddleware(lambda request: answer).process_response(request, answer)
+
+    assert sent is answer
+    assert "Content-Encoding" not in answer.headers
