@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, QuerySet
+from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
+
+from selection.rules.objects import ObjectRef
 
 from .models import ModelResult, RuntimeResult, ServiceResult
 
-__all__ = ["find_model_row", "model_rows", "namespaces_for_model", "services_of_model"]
+__all__ = [
+    "find_model_row",
+    "model_rows",
+    "models_named_alike",
+    "namespaces_for_model",
+    "runtimes_of_users",
+    "services_of_model",
+]
 
 
 def model_rows() -> QuerySet[ModelResult]:
@@ -29,6 +38,20 @@ def services_of_model(model: ModelResult) -> QuerySet[ServiceResult]:
     return ServiceResult.objects.select_related("cluster").filter(
         cluster=model.cluster_id, model_kind=model.kind, model_namespace=model.namespace, model_name=model.name
     )
+
+
+def models_named_alike(model: ModelResult, limit: int = 20) -> list[ModelResult]:
+    """The models of the same name, those of other clusters first."""
+    rows = model_rows().filter(name=model.name).exclude(pk=model.pk)
+    rows = rows.annotate(here=ExpressionWrapper(Q(cluster=model.cluster_id), BooleanField()))
+    return list(rows.order_by("here", "cluster__name", "namespace")[:limit])
+
+
+def runtimes_of_users(model: ModelResult) -> dict[ObjectRef, int]:
+    """The runtimes that the model's services get, by selection or by name, with how many get each."""
+    rows = services_of_model(model).exclude(selected_name="").order_by()
+    counted = rows.values_list("selected_kind", "selected_namespace", "selected_name").annotate(Count("pk"))
+    return {ObjectRef(kind, namespace, name): count for kind, namespace, name, count in counted}
 
 
 def namespaces_for_model(model: ModelResult) -> list[tuple[str, int]]:

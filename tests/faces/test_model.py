@@ -11,6 +11,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from selection.store.models import Cluster
+from tests.faces.clusters import text_of
 from tests.faces.small_fleet import HOSTILE, load, model, runtime, service
 
 pytestmark = pytest.mark.django_db
@@ -169,3 +170,32 @@ def test_it_requires_signing_in_on_a_server(client: Client, fleet: Cluster, serv
 
 def test_it_says_whose_rules_judged(client: Client, fleet: Cluster) -> None:
     assert "Judged by OME v1.3 set by hand" in words(page(client, "llama-7b"))
+
+
+def test_the_ranking_says_how_many_services_get_each_runtime(client: Client, db: None) -> None:
+    load(
+        [
+            model("m"),
+            runtime("first", entry={"priority": 3}),
+            runtime("second"),
+            runtime("by-name", entry={"autoSelect": False}),
+            service("a", "apps", "m"),
+            service("b", "apps", "m"),
+            service("c", "apps", "m", "second"),
+            service("d", "apps", "m", "by-name"),
+        ]
+    )
+    content = page(client, "m")
+    ranking = content.partition('id="ranking"')[2].partition('id="excluded"')[0]
+    assert re.findall(r'data-label="Services">(?:<span class="muted">)?(\d+)', ranking) == ["2", "1"]
+    assert "services of this model also get by-name (1)." in text_of(client.get("/models/lab/-/m/"))
+
+
+def test_the_same_model_of_other_clusters_is_named(client: Client, db: None) -> None:
+    load([model("m"), model("m", "apps", modelParameterSize="70B"), runtime("first")])
+    load([model("m", modelParameterSize="8B"), runtime("other")], name="prod")
+    response = client.get("/models/lab/-/m/")
+    text = text_of(response).partition("The same name elsewhere")[2]
+    assert text.index("prod") < text.index("lab"), "the other cluster first"
+    assert "8B1other" in text
+    assert 'href="/compare/models/?a=lab%2F-%2Fm&amp;b=prod%2F-%2Fm"' in response.content.decode()

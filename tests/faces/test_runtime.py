@@ -211,7 +211,7 @@ def test_it_says_whom_it_could_win_and_what_it_would_take(client: Client, db: No
     assert "1 : apps/ s first it scores 6, this one 2 What it would take for s" in words(second)
     assert client.get("/services/lab/apps/s/candidates/-/second/").status_code == 200
     assert 'href="/services/lab/apps/s/candidates/-/second/"' in second
-    assert "wherever it qualifies for a service that names no runtime, it comes first" in words(page(client, "first"))
+    assert "there is no service for which it qualifies and another goes before it" in words(page(client, "first"))
 
 
 def test_overlaps_say_who_goes_before_and_where_only_names_decide(client: Client, db: None) -> None:

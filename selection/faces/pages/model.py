@@ -21,7 +21,13 @@ from selection.rules.explain import explain_model
 from selection.rules.formats import SHARDED, model_label
 from selection.rules.objects import ObjectRef
 from selection.rules.selection import Verdict
-from selection.store.basemodels import find_model_row, namespaces_for_model, services_of_model
+from selection.store.basemodels import (
+    find_model_row,
+    models_named_alike,
+    namespaces_for_model,
+    runtimes_of_users,
+    services_of_model,
+)
 from selection.store.findings import findings_about
 from selection.store.fleets import fleet_of
 from selection.store.models import ModelResult
@@ -99,6 +105,7 @@ def _context(row: ModelResult, namespace: str, query: QueryDict) -> dict[str, An
         "namespaces": choices,
         "findings": findings_about(row.cluster, ref),
         "timeline": timeline_of(row.cluster, ref),
+        "elsewhere": models_named_alike(row),
     }
     try:
         explanation = explain_model(fleet_of(row.cluster), namespace, row.name)
@@ -106,6 +113,8 @@ def _context(row: ModelResult, namespace: str, query: QueryDict) -> dict[str, An
         return {**values, "gone": True}
     candidates = explanation.candidates
     ranked = [candidate for candidate in candidates if candidate.rank is not None]
+    users = runtimes_of_users(row)
+    first = {candidate.verdict.runtime.ref for candidate in ranked}
     own = explanation.subject.kind == row.kind
     check = query.get("check", "")
     return {
@@ -115,7 +124,8 @@ def _context(row: ModelResult, namespace: str, query: QueryDict) -> dict[str, An
         "label": model_label(explanation.model) if own and explanation.model else "",
         "sharded": explanation.model is not None and explanation.model.distribution == SHARDED,
         "instead": None if own else explanation.subject,
-        "ranked": ranked[:SHOWN],
+        "ranked": [(each, users.get(each.verdict.runtime.ref, 0)) for each in ranked[:SHOWN]],
+        "unranked": sorted((ref, count) for ref, count in users.items() if ref not in first),
         "qualified": len(ranked),
         "more_ranked": max(0, len(ranked) - SHOWN),
         "why_first": why_first(candidates),

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from selection.faces.links import CLUSTER_SCOPE
 from selection.store.lookup import Near
+from selection.store.models import ModelResult
 
 __all__ = ["register"]
 
@@ -37,3 +38,12 @@ def compare_link(what: str, a: str, b: Near) -> str:
 def compare_with(what: str, cluster: str, namespace: str, name: str) -> str:
     """The address that offers what to compare an object with; ``what`` is services, models or runtimes."""
     return f"{reverse(f'compare-{what}')}?{urlencode({'a': f'{cluster}/{namespace or CLUSTER_SCOPE}/{name}'})}"
+
+
+@register.simple_tag
+def compare_rows(what: str, a: ModelResult, b: ModelResult) -> str:
+    """The address that compares the objects of two rows."""
+    sides = {
+        side: f"{row.cluster.name}/{row.namespace or CLUSTER_SCOPE}/{row.name}" for side, row in (("a", a), ("b", b))
+    }
+    return f"{reverse(f'compare-{what}')}?{urlencode(sides)}"
