@@ -21,7 +21,7 @@ IN_CLUSTER = "in-cluster"
 CONTEXT = "context:"
 """Goes before a context's name, so that none is taken for :data:`IN_CLUSTER`."""
 
-_VERSIONS = [(AUTO, "found out from OME's own Deployment"), *((each, f"v{each}") for each in sorted(VERSIONS)[::-1])]
+_VERSIONS = [(AUTO, "auto: from OME's own Deployment"), *((each, f"v{each}") for each in sorted(VERSIONS)[::-1])]
 
 
 def _ways() -> tuple[list[tuple[str, str]], str]:

@@ -244,8 +244,8 @@ def test_what_is_no_moment_is_refused(text: str) -> None:
 def test_by_cause_one_edit_says_how_many_services_it_changed(client: Client, lab: Cluster, edit: ObjectChange) -> None:
     felt(lab, "late", "mode", "", "OMENative", component="engine", reason="The rules changed")
     text = text_of(client.get("/changes/?group=cause"))
-    edits = "ClusterServingRuntime small changed 4711 → to 4723 60 min ago, in lab: changed 2 services 3 changes"
-    assert text.index(edits) < text.index("The rules changed, in lab: changed 1 service 1 change")
+    edits = "2 services changed because ClusterServingRuntime small was changed 60 min ago in lab 3 changes"
+    assert text.index(edits) < text.index("1 service changed in lab: The rules changed 1 change")
 
 
 def test_by_service_and_by_day(client: Client, lab: Cluster, edit: ObjectChange) -> None:
@@ -318,3 +318,14 @@ def test_names_that_no_address_can_say_are_shown_without_a_link(client: Client, 
 
 def test_it_requires_signing_in_on_a_server(client: Client, lab: Cluster, server_mode: Settings) -> None:
     assert client.get("/changes/").status_code == 302
+
+
+def test_a_cause_that_the_row_above_has_too_is_not_told_again(client: Client, lab: Cluster, edit: ObjectChange) -> None:
+    found = rows(page(client))
+    assert ["changed 4711" in row for row in found] == [True, False, False]
+    assert all(row.endswith("the same") for row in found[1:])
+
+
+def test_it_says_how_long_changes_are_kept(client: Client, lab: Cluster, settings: Settings) -> None:
+    settings.KEEP_CHANGES_DAYS = 30
+    assert "Changes are kept for 30 days." in text_of(client.get("/changes/"))

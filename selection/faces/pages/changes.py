@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db.models import CharField, Count, F, Value
 from django.db.models.functions import Cast, Concat, Substr
 from django.http import HttpRequest, HttpResponseBase
@@ -20,7 +21,7 @@ from selection.store.timeline import changes as all_changes
 
 __all__ = ["CHANGES", "changes"]
 
-RANGES = (("1h", "last hour"), ("24h", "24 hours"), ("7d", "7 days"), ("", "all"))
+RANGES = (("1h", "last hour"), ("24h", "24 hours"), ("7d", "7 days"), ("", "any time"))
 """The times that the page offers: the filter's value and its label."""
 
 
@@ -93,6 +94,7 @@ def _context(state: ListState) -> dict[str, Any]:
     since = state.query.get("since", "")
     return {
         "recent": recent_changes(timedelta(days=1)),
+        "keep_days": settings.KEEP_CHANGES_DAYS,
         "kinds": [(what, counts[what], what == state.query.get("what", "")) for what in WORDS if what in counts],
         "all_kinds": total,
         "ranges": [(value, label, value == since) for value, label in RANGES],
