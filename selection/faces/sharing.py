@@ -106,7 +106,8 @@ def _renewed(response: HttpResponseBase) -> bytes | None:
 
 
 def _part(content: bytes, begin: bytes, end: bytes) -> bytes:
-    start, stop = content.find(begin), content.rfind(end)
+    start = content.find(begin)
+    stop = content.find(end, max(start, 0))
     return content[start : stop + len(end)] if 0 <= start < stop else b""
 
 

@@ -192,6 +192,7 @@
     const told = strip()?.querySelector("[data-connection]");
     if (!told || (told.textContent === text && !told.hidden)) return;
     told.hidden = !text;
+    strip().classList.toggle("is-cut", Boolean(text)); // what it says of the clusters isn't known any more
     told.textContent = text;
     if (link) {
       const there = document.createElement("a");

@@ -177,9 +177,11 @@ def test_a_server_that_is_gone_is_told_and_comes_back_by_itself(visitor: Visitor
     page.route("**/live/**", lambda route: route.abort())
 
     expect(told).to_have_text(re.compile(r"^Not connected, last checked \d\d:\d\d:\d\d\.$"))
+    expect(page.locator("#freshness ul")).to_be_hidden()
 
     page.unroute("**/live/**")
     expect(told).to_be_hidden()
+    expect(page.locator("#freshness ul")).to_be_visible()
 
 
 def test_who_was_signed_out_is_offered_to_sign_in_again(visitor: Visitor) -> None:

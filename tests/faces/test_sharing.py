@@ -64,6 +64,13 @@ def test_one_draws_for_all_while_nothing_changes(fleet: Cluster) -> None:
     assert draw.times == 2
 
 
+def test_a_picture_in_the_page_may_have_a_title_of_its_own(fleet: Cluster) -> None:
+    draw = Drawing("<svg><title>a picture</title></svg>")
+    content = SharedPages().answer(asked("/"), freshness(), draw).content  # type: ignore[attr-defined]
+    assert content.startswith(b'<title>T</title><main id="main"')
+    assert content.count(b"<svg>") == 1
+
+
 @pytest.mark.parametrize(
     "change",
     [
