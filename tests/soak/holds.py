@@ -57,9 +57,10 @@ def changes_lead_to_what_is(world: World) -> int:
     rows = world.database.ask("SELECT namespace, service, what, component, before, after FROM store_change ORDER BY id")
     for namespace, service, what, component, before, after in rows:
         if what == "service":
-            # A service that comes or goes ends every chain of its own: what it was or will be isn't told apart.
-            for key in [key for key in chains if key[:2] == (namespace, service) and key[2] != "service"]:
+            # It comes with an outcome or goes with its last one. What else it was or will be isn't told apart.
+            for key in [key for key in chains if key[:2] == (namespace, service) and key[2] != "outcome"]:
                 del chains[key]
+            what = "outcome"
         code = (before or after) if what == "conflict" else ""
         chain = chains[(namespace, service, what, component, code)]
         assert not chain or chain[-1][1] == before, (
@@ -69,10 +70,9 @@ def changes_lead_to_what_is(world: World) -> int:
         chain.append((before, after))
     now = _now(world)
     for key, chain in chains.items():
-        if key[2] != "service":
-            assert chain[-1][1] == now.get(key, ""), (
-                f"{key}: the last change ends at {chain[-1][1]!r}, not {now.get(key)!r}"
-            )
+        assert chain[-1][1] == now.get(key, ""), (
+            f"{key}: the last change ends at {chain[-1][1]!r}, not {now.get(key)!r}"
+        )
     return len(rows)
 
 
