@@ -66,6 +66,7 @@ class Listing:
         empty: the template shown when there is nothing to list at all.
         sort: the columns to sort by when the URL doesn't say, such as ``-count``.
         groups: what ``?group=`` may name.
+        group: the grouping when the URL doesn't say, ``""`` for none.
         summary: a template above the list that counts what is filtered, updated with it.
         fields: how many filters are always in sight; the rest open on demand.
     """
@@ -78,8 +79,14 @@ class Listing:
     empty: str
     sort: str
     groups: Mapping[str, Group] = field(default_factory=dict)
+    group: str = ""
     summary: str = ""
     fields: int = 5
+
+    @property
+    def ungrouped(self) -> str:
+        """What ``?group=`` says for no grouping."""
+        return "none" if self.group else ""
 
     @property
     def region(self) -> str:

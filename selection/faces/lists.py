@@ -115,7 +115,7 @@ class ListState:
     @cached_property
     def group(self) -> Group | None:
         """The grouping in force."""
-        return self.listing.groups.get(self.query.get("group", ""))
+        return self.listing.groups.get(self.query.get("group") or self.listing.group)
 
     @cached_property
     def ordered(self) -> QuerySet[Any]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import expect
@@ -126,3 +128,37 @@ def test_the_line_of_a_manifest_can_be_linked_to(visitor: Visitor) -> None:
 
     expect(page).to_have_url(re.compile(r"#L\d+$"))
     expect(page.locator(".line:target")).to_contain_text("modelSizeRange:")
+
+
+def test_a_view_is_copied_as_a_link_for_a_colleague(visitor: Visitor) -> None:
+    page = visitor.opens("/services/", permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_role("searchbox").fill("copilot")
+    expect(page).to_have_url(re.compile("q=copilot"))
+    expect(page.locator("#list-services tbody tr")).to_have_count(3)
+
+    page.get_by_role("button", name="Copy link").click()
+
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_grouping_keeps_the_focus(visitor: Visitor) -> None:
+    page = visitor.opens("/conflicts/")
+    page.evaluate("window.stayed = true")
+
+    page.locator("#list-conflicts-in-runtime").press("Enter")
+
+    expect(page).to_have_url(re.compile("group=runtime"))
+    expect(page.locator("#list-conflicts-in-runtime")).to_be_focused()
+    assert page.evaluate("window.stayed")
+
+
+def test_the_exact_moment_is_told_in_the_readers_own_time(visitor: Visitor) -> None:
+    page = visitor.opens("/clusters/", timezone_id="Asia/Tokyo")
+    time = page.locator("main time").first
+
+    time.hover()
+
+    moment = time.get_attribute("datetime") or ""
+    local = datetime.fromisoformat(moment).astimezone(ZoneInfo("Asia/Tokyo"))
+    expect(time).to_have_attribute("title", re.compile(rf"^{local:%Y-%m-%d %H:%M:%S} GMT\+9 \(\d\d:\d\d:\d\d UTC\)$"))

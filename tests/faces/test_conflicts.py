@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from typing import Any
@@ -11,6 +12,7 @@ from django.http import StreamingHttpResponse
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from selection.faces.words import word
 from selection.rules.conflicts import CODES
 from selection.store.models import Cluster, ConflictRow
 from tests.faces.small_fleet import HOSTILE, load
@@ -150,3 +152,15 @@ def test_it_requires_signing_in_on_a_server(client: Client, fleet: Cluster, serv
     response = client.get("/conflicts/?format=csv")
     assert response.status_code == 302
     assert response.headers["Location"].startswith("/login/")
+
+
+def test_each_kind_has_a_table_of_its_own_unless_asked_otherwise(client: Client, fleet: Cluster) -> None:
+    text = page(client)
+    kinds = set(ConflictRow.objects.values_list("code", flat=True))
+
+    assert text.count('scope="rowgroup"') == len(kinds)
+    for code in kinds:
+        assert html.escape(word("conflict", code).title) in text
+    assert 'scope="rowgroup"' not in page(client, "?group=none")
+    assert 'href="?group=none"' in text
+    assert '<input type="hidden" name="group" value="none"' in page(client, "?group=none"), "a filter keeps it"

@@ -230,3 +230,9 @@ def test_what_the_url_says_is_escaped(client: Client, many: Cluster) -> None:
 
 def test_only_get_is_answered(client: Client, many: Cluster) -> None:
     assert client.post("/runtimes/").status_code == 405
+
+
+def test_the_link_to_copy_holds_the_whole_view(client: Client, many: Cluster) -> None:
+    text = body(client.get("/runtimes/?q=o&sort=-name&group=scope&format="))
+
+    assert 'data-copy-link="/runtimes/?q=o&amp;sort=-name&amp;group=scope"' in text

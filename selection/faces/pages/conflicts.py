@@ -37,11 +37,12 @@ CONFLICTS = Listing(
     empty="conflicts/empty.html",
     sort="code",
     groups={
-        "code": Group("kind", ("code",), ("severity",), "conflict"),
+        "code": Group("kind", ("code",), ("severity",), "conflict", heading="conflicts/heading.html"),
         "runtime": Group("runtime", ("runtime_namespace", "runtime_name")),
         "namespace": Group("namespace", ("namespace",)),
         "component": Group("component", ("component",)),
     },
+    group="code",
     summary="conflicts/summary.html",
 )
 
