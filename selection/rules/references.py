@@ -290,7 +290,7 @@ class _Scan:
         if value.get("operator") == "In" and value.get("values") == ["0"]:
             self._add(here, "selector", f"{key}=0", f"{_RUNNER}={_LEADER}", "rename", "leader-selector")
             self._edit("replace", here, key, _RUNNER, "leader-selector")
-            self._edit("replace", place.below("values"), ["0"], [_LEADER], "leader-selector")
+            self._edit("replace", place.below("values").item(0), "0", _LEADER, "leader-selector")
             return False
         self._add(here, "selector", key, None, "rework", "worker-index")
         return False
