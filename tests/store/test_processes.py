@@ -43,8 +43,8 @@ if moment == "in a kind":
     QuerySet.bulk_create = bulk_create
 elif moment == "between kinds":
     store = sync.store_kind
-    def store_kind(cluster, listing):
-        return die() if listing.kind.kind == "InferenceService" else store(cluster, listing)
+    def store_kind(cluster, listing, claim):
+        return die() if listing.kind.kind == "InferenceService" else store(cluster, listing, claim)
     sync.store_kind = store_kind
 elif moment == "in judging":
     evaluate.write_models = die
