@@ -5,10 +5,13 @@ from __future__ import annotations
 from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
+from selection.faces.pages.gallery import gallery
+
 __all__ = ["urlpatterns"]
 
 urlpatterns = [
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
+    path("gallery/", gallery, name="gallery"),
     path("", include("selection.faces.urls")),
 ]

@@ -15,6 +15,7 @@ __all__ = [
     "CHECKS",
     "CLUSTERS",
     "CONFLICTS",
+    "FAMILIES",
     "FINDINGS",
     "MIGRATION",
     "MODES",
@@ -158,7 +159,7 @@ CLUSTERS = {
     "never": Word("Not read yet", "plain", "dash", "Nothing is known of it"),
 }
 
-_FAMILIES = {
+FAMILIES = {
     "act": ACTS,
     "change": CHANGES,
     "cluster": CLUSTERS,
@@ -173,6 +174,7 @@ _FAMILIES = {
     "severity": SEVERITIES,
     "finding": FINDINGS,
 }
+"""The words by family: what :func:`word`, and with it every badge, takes."""
 
 
 def word(family: str, code: str) -> Word:
@@ -184,4 +186,4 @@ def word(family: str, code: str) -> Word:
     >>> word("outcome", "auto-selected").label, word("mode", "Serverless").label
     ('Selected', 'Serverless')
     """
-    return _FAMILIES[family].get(code) or Word(code)
+    return FAMILIES[family].get(code) or Word(code)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
+from pytest_django import Settings
 
 from selection.faces.urls import urlpatterns
 from tests.browser.conftest import Visitor
@@ -43,3 +44,14 @@ def test_axe_finds_nothing(visitor: Visitor, scheme: str, width: int) -> None:
     for path in itertools.chain.from_iterable(PAGES.values()):
         page.goto(path)
         assert complaints(page, axe) == [], path
+
+
+def test_axe_finds_nothing_in_the_gallery(visitor: Visitor, settings: Settings) -> None:
+    settings.DEBUG = True
+    axe = Axe()
+    for scheme, width in itertools.product(["light", "dark"], [1280, 380]):
+        page = visitor.opens(
+            "/gallery/", color_scheme=scheme, viewport={"width": width, "height": 800}, bypass_csp=True
+        )
+        assert page.get_by_role("heading", level=1).inner_text().startswith("Gallery")
+        assert complaints(page, axe) == [], (scheme, width)

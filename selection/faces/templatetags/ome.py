@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 
 from selection.faces.ages import age_text
-from selection.faces.explaining import Step, arithmetic, parameters
+from selection.faces.explaining import arithmetic, parameters
 from selection.faces.links import candidate_url, manifest_url, object_url
 from selection.faces.nav import KEYS, NAVIGATION
 from selection.faces.seen import seen_at_start
@@ -141,13 +141,6 @@ def object_link(cluster: str, value: ObjectRef) -> str:
 def candidate_link(cluster: str, subject: ObjectRef, runtime: ObjectRef, namespace: str = "") -> str:
     """The address of what it would take for a candidate; ``namespace`` is where a ClusterBaseModel is judged."""
     return candidate_url(cluster, subject, runtime, namespace)
-
-
-@register.inclusion_tag("components/funnel_bar.html")
-def funnel_bar(step: Step, total: int) -> dict[str, Any]:
-    """A check of the funnel as a bar: what is left, and what it removed."""
-    share = 100 / total if total else 0
-    return {"left": f"{step.left * share:.2f}", "removed": f"{step.removed * share:.2f}"}
 
 
 @register.inclusion_tag("components/crumb.html")
