@@ -21,6 +21,8 @@ __all__ = ["Loss", "Overlap", "Win", "descendants", "losses", "overlaps", "serve
 
 Key = tuple[str, str]
 
+_RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
@@ -114,6 +116,11 @@ def losses(fleet: Fleet, runtime: Runtime, having: Iterable[Key], limit: int) ->
         outcome = "auto-selected" if instead else "no-runtime"
         found.setdefault(("selected", outcome, instead), []).extend(map(_key, asking.services))
     naming = _naming(fleet, runtime, users)
+    if not _stands_in(fleet, runtime):  # then the name leads nowhere, whoever asks
+        lost = [_key(service) for how, alike in naming if how == "named" for service in alike]
+        if lost:
+            found[("named", "no-runtime", None)] = lost
+        naming = [(how, alike) for how, alike in naming if how == "heir"]
     if naming:
         without = evolved(fleet, (), (runtime.ref,))
         for how, alike in naming[:limit]:
@@ -144,6 +151,12 @@ def _naming(fleet: Fleet, runtime: Runtime, users: Iterable[Service]) -> list[tu
         shape = (service.deployment_mode, required_classes(service), tuple(service.components))
         found.setdefault((how, *key, *shape, service.replica_refs), []).append(service)
     return sorted(((str(key[0]), alike) for key, alike in found.items()), key=lambda each: -len(each[1]))
+
+
+def _stands_in(fleet: Fleet, runtime: Runtime) -> bool:
+    """Whether another scope has something of the runtime's name, readable or not."""
+    refs = (*(other.ref for other in fleet.runtimes.values()), *fleet.problems)
+    return any(ref.name == runtime.ref.name and ref != runtime.ref and ref.kind in _RUNTIMES for ref in refs)
 
 
 def _same(fleet: Fleet, without: Fleet, service: Service) -> bool:
