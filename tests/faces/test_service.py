@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -266,6 +267,111 @@ def test_it_says_when_the_cluster_agrees(client: Client) -> None:
 
     assert "Today's answer comes to Deployment chat-engine, made from fast." in page
     assert "Deployment chat-engine agrees" in page
+
+
+NATIVE = a_runtime(engineConfig=moded("OMENative"))
+
+STANDINGS: dict[str, tuple[list[dict[str, Any]], str]] = {
+    "missing": ([a_runtime()], "missing No workload of it was read. OME makes it when it next reconciles the service"),
+    "of another runtime": (
+        [a_runtime(), deployed("Deployment", runtime="old")],
+        "made from old differs OME chooses anew when it next reconciles the service, and switches it then.",
+    ),
+    "of another kind": (
+        [NATIVE, deployed("LeaderWorkerSet")],
+        "differs today it would be InferenceReplica. OME makes the new workload when it next reconciles",
+    ),
+    "left over": (
+        [NATIVE, deployed("InferenceReplica"), deployed("LeaderWorkerSet")],
+        "LeaderWorkerSet lws-chat-engine left over The mode changed and this is the old workload.",
+    ),
+    "nothing to compare with": (
+        [a_runtime(disabled=True), deployed("Deployment")],
+        "Deployment chat-engine not compared Without an answer OME leaves it as it is.",
+    ),
+    "unasked": (
+        [a_runtime(engineConfig=moded("VirtualDeployment")), deployed("Deployment")],
+        "Deployment chat-engine unasked The mode makes no workload, so OME no longer looks after this one.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STANDINGS)
+def test_each_workload_stands_beside_todays_answer(client: Client, case: str) -> None:
+    manifests, sentence = STANDINGS[case]
+    store(a_model(), CHAT, *manifests)
+
+    assert sentence in text_of(client.get(URL)).partition("In the cluster")[2]
+
+
+def test_a_workload_of_a_named_runtime_waits_for_pins_and_drift(client: Client) -> None:
+    named = a_service(runtime={"name": "fast"})
+    store(a_model(), a_runtime(), named, deployed("Deployment", runtime="old"))
+
+    assert "OME makes it anew when it next reconciles the service, unless a pin or drift" in text_of(client.get(URL))
+
+
+def test_it_says_what_selection_compares(client: Client) -> None:
+    model = a_model(modelFramework={"name": "transformers", "version": "4.46.1"}, modelParameterSize="7B")
+    asking = a_service(acceleratorSelector={"acceleratorClass": "h200"}, engine=moded("OMENative"))
+    store(model, a_runtime(), asking)
+
+    page = text_of(client.get(URL)).partition("Selection")[2]
+
+    assert "safetensors · transformers 4.46.1 · no architecture · no quantization · 7B" in page
+    assert "Accelerator classesh200" in page
+    assert "Modesengine OMENative line, decoder none" in page
+
+
+def test_what_lacks_least_has_the_command_that_mends_it(client: Client) -> None:
+    store(a_model(), a_runtime(disabled=True), CHAT)
+
+    page = text_of(client.get(URL)).partition("Closest")[2].partition("Excluded")[0]
+
+    assert "To have it selected, change ClusterServingRuntime fast: change spec.disabled from true to false." in page
+    assert "kubectl patch clusterservingruntime.ome.io fast --type=json -p" in page
+
+
+def test_an_excluded_candidate_shows_its_changes_where_it_stands(client: Client) -> None:
+    store(a_model(), a_runtime(), a_runtime("off", disabled=True), CHAT)
+
+    page = client.get(URL).content.decode().partition('id="excluded"')[2]
+
+    there = "/services/prod/team/chat/candidates/-/off/"
+    assert f'href="{there}" hx-get="{there}" hx-select=".change, .no-change"' in page
+    assert 'class="panel change"' in client.get(there).content.decode()
+
+
+def test_the_funnel_begins_with_all_candidates_and_ends_with_the_qualified(client: Client) -> None:
+    store(a_model(), a_runtime(), *(a_runtime(f"off-{number}", disabled=True) for number in range(3)), CHAT)
+
+    page = client.get(URL)
+
+    assert "Candidates–4 Disabled −3 1" in text_of(page)
+    assert '<polygon class="funnel-removed" points="0,0 100,0 100,100 0,100"/>' in page.content.decode()
+    assert '<polygon class="funnel-left" points="0,0 100,0 62.5,100 37.5,100"/>' in page.content.decode()
+
+
+def test_what_a_rule_finds_leads_to_its_line(client: Client) -> None:
+    store(a_model(), a_runtime(), a_service(engine=moded("OMENative")))
+
+    page = client.get(URL).content.decode()
+
+    lines = dict(re.findall(r'<span id="(L\d+)" class="line marked">.*?</a>(.*?)(?:<span|\n)', page))
+    found = re.search(r'<span class="kind">service</span>\s*<a href="#(L\d+)"><code>OMENative</code>', page)
+    assert found is not None
+    assert lines[found[1]].strip() == "ome.io/deploymentMode: OMENative"
+
+
+def test_it_lists_what_is_on_the_page(client: Client) -> None:
+    store(a_model(), a_runtime(), CHAT)
+
+    page = client.get(URL).content.decode()
+    contents = page.partition('aria-label="On this page"')[2].partition("</nav>")[0]
+
+    anchors = re.findall(r'href="#([^"]+)"', contents)
+    assert anchors == ["selection", "engine", "admission", "timeline", "manifest", "basis"]
+    assert all(page.count(f'id="{anchor}"') == 1 for anchor in anchors)
 
 
 def test_it_says_what_ome_records(client: Client) -> None:
