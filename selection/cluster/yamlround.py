@@ -19,7 +19,7 @@ from selection.cluster.documents import SEPARATOR
 from selection.cluster.yamltext import DocumentError, Limits, parse_yaml
 from selection.rules.edits import Edit, edited
 
-__all__ = ["edited_text", "find_document"]
+__all__ = ["document_value", "edited_text", "find_document"]
 
 _LONGEST = 1_000_000
 """A runtime is a few thousand characters; finding the places of a text takes far longer than reading it."""
@@ -40,7 +40,7 @@ def find_document(text: str, wanted: Callable[[Any], bool]) -> str | None:
     begin = 0
     for separator in [*SEPARATOR.finditer(text), None]:
         part = text[begin : separator.start() if separator else len(text)]
-        if wanted(_value(part)):
+        if wanted(document_value(part)):
             return part.lstrip("\r\n")
         begin = separator.end() if separator else 0
     return None
@@ -56,7 +56,7 @@ def edited_text(text: str, edits: Sequence[Edit]) -> str | None:
       args: ['$(OME_INSTANCE_POD_COUNT)', two]
     <BLANKLINE>
     """
-    value = _value(text)
+    value = document_value(text)
     if len(text) > _LONGEST or not isinstance(value, dict):
         return None
     try:
@@ -69,12 +69,12 @@ def edited_text(text: str, edits: Sequence[Edit]) -> str | None:
             result = _written(text, spans)
         except (_Elsewhere, LookupError, yaml.YAMLError):
             continue
-        if _value(result) == expected:
+        if document_value(result) == expected:
             return result
     return None
 
 
-def _value(text: str) -> Any:
+def document_value(text: str) -> Any:
     """What a text of one document says, None for what isn't one."""
     try:
         found = list(parse_yaml(text, Limits()))

@@ -7,10 +7,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from selection.faces.cli.output import as_json, as_yaml, table
-from selection.faces.cli.sources import Source, add_source_arguments, near, open_sources
+from selection.faces.cli.sources import Source, add_source_arguments, open_sources
+from selection.faces.cli.subjects import found_runtime
 from selection.rules.inheritance import effective_spec
 from selection.rules.merge import WrongType
-from selection.rules.objects import Problem, Runtime
+from selection.rules.objects import Runtime
 
 __all__ = ["Command"]
 
@@ -31,7 +32,7 @@ class Command(BaseCommand):
         if options["paths"] and options["cluster"]:
             raise CommandError("-f judges manifests alone: leave out --cluster", returncode=2)
         sources = open_sources(options["paths"], options["cluster"], options["ome_version"])
-        source, runtime = _found(sources, options["name"], options["namespace"])
+        source, runtime = found_runtime(sources, options["name"], options["namespace"])
         value = _effective(source, runtime)
         if options["output"] == "json":
             self.stdout.write(as_json(value))
@@ -39,36 +40,6 @@ class Command(BaseCommand):
             self.stdout.write(as_yaml(value))
         else:
             self.stdout.write(_table(source, runtime, value))
-
-
-def _found(sources: list[Source], name: str, namespace: str | None) -> tuple[Source, Runtime]:
-    scopes = [namespace, ""] if namespace else [""]
-    found: list[tuple[Source, Runtime]] = []
-    for source in sources:
-        runtime = next(
-            (source.fleet.find_runtime(scope, name) for scope in scopes if source.fleet.find_runtime(scope, name)), None
-        )
-        if isinstance(runtime, Problem):
-            raise CommandError(f"{runtime.object} can't be read: {runtime.path}: {runtime.message}")
-        if runtime is not None:
-            found.append((source, runtime))
-    if not found:
-        raise CommandError(f"there is no runtime {name}{_where(sources, name, namespace)}")
-    if len(found) > 1:
-        raise CommandError(
-            f"it is in several clusters ({', '.join(s.cluster for s, _ in found)}): say which with --cluster"
-        )
-    return found[0]
-
-
-def _where(sources: list[Source], name: str, namespace: str | None) -> str:
-    """Where it was looked for, and a hint where else to look."""
-    looked = f" in namespace {namespace} or at cluster scope" if namespace else " at cluster scope"
-    known = sorted({key for source in sources for key in source.fleet.runtimes})
-    elsewhere = [scope for scope, each in known if each == name]
-    if elsewhere:
-        return f"{looked}; there is one in namespace {', '.join(elsewhere)}: say which with -n"
-    return looked + near(name, sorted({each for _, each in known}))
 
 
 def _effective(source: Source, runtime: Runtime) -> dict[str, Any]:
