@@ -62,6 +62,12 @@ def test_colours_have_their_names_in_one_place() -> None:
             assert not re.search(r"#[0-9a-f]{3,8}\b|rgba?\(|hsla?\(", path.read_text()), path.name
 
 
+def test_badges_are_drawn_by_the_component_and_nowhere_else() -> None:
+    for path in TEMPLATES.rglob("*.html"):
+        if path.parent.name != "components":
+            assert not re.search(r'class="badge[ "]', path.read_text()), path.name
+
+
 def test_each_component_says_at_its_top_how_it_is_drawn() -> None:
     for path in (TEMPLATES / "components").glob("*.html"):
         assert path.read_text().startswith("{# {% "), path.name

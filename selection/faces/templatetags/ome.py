@@ -51,6 +51,16 @@ def badge(family: str, code: str, url: str = "") -> SafeString:
     return _drawn("badge", {"word": word(family, code) if code else None, "code": code, "url": url})
 
 
+_SIGNS = {"good": "check", "warn": "warn", "bad": "cross", "plain": "dash"}
+
+
+@register.simple_tag
+@_cached
+def state(tone: str, text: object, title: str = "", url: str = "") -> SafeString:
+    """A state without a code, as a badge: ``{% state "warn" "not ready" %}``; ``""`` is a tone without an icon."""
+    return _drawn("state", {"tone": tone, "sign": _SIGNS.get(tone, ""), "text": text, "title": title, "url": url})
+
+
 @register.simple_tag
 @_cached
 def ref(
