@@ -192,7 +192,7 @@ def test_a_thousand_candidates_are_paged(client: Client) -> None:
     assert first.content.decode().count("/runtimes/prod/-/off-") < 60, "50 on this page, and the closest"
     assert "1 to 50 of 1000" in text_of(first)
     assert "off-0050" in second
-    assert '<details class="excluded-group" open>' in second
+    assert '<details id="excluded-disabled" class="excluded-group" open>' in second
 
 
 def test_the_excluded_can_be_searched(client: Client) -> None:
