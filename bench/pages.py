@@ -58,6 +58,21 @@ def _busiest_first(rows: QuerySet[Any], dice: random.Random) -> list[tuple[str, 
     return [(namespace or CLUSTER_SCOPE, name) for namespace, name in found]
 
 
+def _on_the_way(cluster: Cluster, dice: random.Random) -> list[tuple[str, str]]:
+    """Services that have something left to do, in every state; any service where there is none."""
+    every = ServiceResult.objects.filter(cluster=cluster)
+    moving = every.filter(components__migration__gt="").distinct()
+    return _drawn((moving if moving.exists() else every).values_list("namespace", "name"), dice, ROUNDS)
+
+
+def _to_move(cluster: Cluster, dice: random.Random) -> list[tuple[str, str]]:
+    """Runtimes that refer to LeaderWorkerSet; any runtime where there is none."""
+    every = RuntimeResult.objects.filter(cluster=cluster, problem="")
+    moving = every.filter(references__gt=0)
+    names = _drawn((moving if moving.exists() else every).values_list("namespace", "name"), dice, ROUNDS)
+    return [(namespace or CLUSTER_SCOPE, name) for namespace, name in names]
+
+
 def _clustered(cluster: Cluster, dice: random.Random) -> list[tuple[str, str]]:
     """Runtimes that are candidates everywhere."""
     rows = RuntimeResult.objects.filter(cluster=cluster, namespace="", problem="").values_list("name", flat=True)
@@ -87,6 +102,10 @@ def addresses(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
         "model-candidate": [(*of, *runtime) for of, runtime in zip(models, clustered, strict=True)],
         "object": _objects(cluster, dice),
         "compare-candidates": services,
+        "service-plan": _on_the_way(cluster, dice),
+        "runtime-plan": _to_move(cluster, dice),
+        "cluster-settings": [()] * ROUNDS,
+        "cluster-forget": [()] * ROUNDS,
     }
     for pattern in urlpatterns:
         name = str(getattr(pattern, "name", ""))

@@ -6,14 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
+from selection.faces import orders
 from selection.store import evaluate, fleets
 
 
 @pytest.fixture(autouse=True)
 def _no_fleet_is_remembered() -> Iterator[None]:
     """Forget the fleets of earlier tests: primary keys and generations begin anew in each."""
-    fleets._loaded.clear()
-    evaluate._seen.clear()
+    _forget()
     yield
+    _forget()
+
+
+def _forget() -> None:
     fleets._loaded.clear()
     evaluate._seen.clear()
+    orders.forget_orders()

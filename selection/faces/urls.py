@@ -20,6 +20,9 @@ from selection.faces.pages.model import model
 from selection.faces.pages.models import models
 from selection.faces.pages.objects import object_page
 from selection.faces.pages.overview import overview
+from selection.faces.pages.plan_order import migration_order
+from selection.faces.pages.plan_runtime import runtime_plan
+from selection.faces.pages.plan_service import service_plan
 from selection.faces.pages.runtime import runtime
 from selection.faces.pages.runtimes import runtimes
 from selection.faces.pages.search import search
@@ -51,6 +54,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("conflicts/", conflicts, name="conflicts"),
     path("findings/", findings, name="findings"),
     path("migration/", migration, name="migration"),
+    path("migration/order/", migration_order, name="migration-order"),
+    path("migration/services/<path:cluster>/<str:namespace>/<str:name>/", service_plan, name="service-plan"),
+    path("migration/runtimes/<path:cluster>/<str:scope>/<str:name>/", runtime_plan, name="runtime-plan"),
     path("changes/", changes, name="changes"),
     path("runtimes/", runtimes, name="runtimes"),
     path("runtimes/<path:cluster>/<str:scope>/<str:name>/", runtime, name="runtime"),

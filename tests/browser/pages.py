@@ -43,6 +43,18 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "conflicts": ("/conflicts/", "/conflicts/?group=runtime"),
     "findings": ("/findings/", "/findings/?group=object"),
     "migration": ("/migration/", "/migration/?view=runtimes"),
+    "migration-order": ("/migration/order/", "/migration/order/?cluster=us-lab", "/migration/order/?wave=together"),
+    "service-plan": (
+        "/migration/services/eu-prod/frontier/research-chat/",
+        "/migration/services/eu-prod/frontier/disagg-chat/",
+        "/migration/services/eu-prod/frontier/disagg-chat-next/",
+        "/migration/services/eu-prod/frontier/no-such-service/",
+    ),
+    "runtime-plan": (
+        "/migration/runtimes/eu-prod/-/sgl-fathom-pd/",
+        "/migration/runtimes/eu-prod/-/vllm-aurora-two-node/",
+        "/migration/runtimes/eu-prod/-/tei-embed/",
+    ),
     "runtimes": ("/runtimes/",),
     "runtime": (
         "/runtimes/eu-prod/-/sgl-fathom-multinode/",

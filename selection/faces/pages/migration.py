@@ -10,11 +10,13 @@ from django.views.decorators.http import require_GET
 
 from selection.faces.filters import MigrationFilter, RuntimeFilter
 from selection.faces.lists import Column, Group, Listing, ListState, show_list
+from selection.faces.pictures import steps
 from selection.faces.words import word
+from selection.store.daily import progress
 from selection.store.migration import components_on_the_way, runtimes_to_move, state_counts
-from selection.store.models import ComponentResult, RuntimeResult
+from selection.store.models import Cluster, ComponentResult, RuntimeResult
 
-__all__ = ["COMPONENTS", "RUNTIMES", "migration"]
+__all__ = ["COMPONENTS", "RUNTIMES", "migration", "progress_values", "tab_values"]
 
 COMPONENTS = Listing(
     name="migration",
@@ -94,17 +96,31 @@ def migration(request: HttpRequest) -> HttpResponseBase:
     rows: QuerySet[Any] = runtimes_to_move() if view == "runtimes" else components_on_the_way()
 
     def context(state: ListState) -> dict[str, Any]:
-        everything = dict(state_counts(components_on_the_way()))
+        cluster = Cluster.objects.filter(name=state.query.get("cluster", "")).first()
         return {
-            "view": view,
-            "done": everything["done"],
-            "at_risk": everything["at-risk"],
-            "components": sum(everything.values()),
-            "runtimes": state.total if view == "runtimes" else runtimes_to_move().count(),
+            **tab_values(view),
+            **progress_values(cluster),
             "board": _board(state) if view == "components" else (),
         }
 
     return show_list(request, listing, rows, f"migration/{view}.html", context)
+
+
+def tab_values(view: str) -> dict[str, Any]:
+    """What the head of the pages of the migration tells; ``view`` is the tab that is open. Two queries."""
+    everything = dict(state_counts(components_on_the_way()))
+    return {
+        "view": view,
+        "done": everything["done"],
+        "at_risk": everything["at-risk"],
+        "components": sum(everything.values()),
+        "runtimes_count": runtimes_to_move().count(),
+    }
+
+
+def progress_values(cluster: Cluster | None) -> dict[str, Any]:
+    """The progress of one cluster or all, day by day, for its picture. One query."""
+    return {"progress": steps(progress(cluster))}
 
 
 def _board(state: ListState) -> list[dict[str, Any]]:

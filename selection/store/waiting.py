@@ -1,0 +1,45 @@
+"""Reads who waits for what on the way off MultiNode."""
+
+from __future__ import annotations
+
+from django.db.models import Count, Q
+
+from selection.rules.objects import ObjectRef
+
+from .models import Cluster, ComponentResult, ServiceResult
+
+__all__ = ["NEEDING", "clusters_on_the_way", "on_the_way", "state_of", "waiting_services"]
+
+NEEDING = ("not-started", "waiting-on-pin", "moved-by-upgrade", "at-risk")
+"""The states in which a component still has to be moved; the others need no runtime any more."""
+
+
+def waiting_services(cluster: Cluster, runtime: ObjectRef) -> list[ServiceResult]:
+    """The services that get a runtime and still have to be moved, by namespace and name. One query."""
+    rows = ServiceResult.objects.filter(
+        cluster=cluster,
+        selected_kind=runtime.kind,
+        selected_namespace=runtime.namespace,
+        selected_name=runtime.name,
+        components__migration__in=NEEDING,
+    )
+    return list(rows.distinct().order_by("namespace", "name"))
+
+
+def on_the_way(cluster: Cluster) -> int:
+    """How many services have something left to do. One query."""
+    rows = ComponentResult.objects.filter(result__cluster=cluster).exclude(migration__in=("", "done"))
+    return rows.values("result").distinct().count()
+
+
+def clusters_on_the_way() -> list[Cluster]:
+    """Every cluster, those first that have most services with something left to do (``waiting``). One query."""
+    left = Q(services__components__migration__gt="") & ~Q(services__components__migration="done")
+    rows = Cluster.objects.annotate(waiting=Count("services", filter=left, distinct=True))
+    return list(rows.order_by("-waiting", "name"))
+
+
+def state_of(result: ServiceResult, order: tuple[str, ...]) -> str:
+    """The state of a service's component that comes first in ``order``, ``""`` when none has one. One query."""
+    found = set(result.components.exclude(migration="").values_list("migration", flat=True))
+    return next((state for state in order if state in found), "")
