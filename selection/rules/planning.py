@@ -16,7 +16,7 @@ from .explanation import Explanation
 from .fleet import Fleet, evolved
 from .merge_patches import merge_patched
 from .migration import STATES
-from .modes import MULTI_NODE, OME_NATIVE, RAW_DEPLOYMENT
+from .modes import COMPONENTS, MULTI_NODE, OME_NATIVE, RAW_DEPLOYMENT
 from .move_steps import Course, steps_of
 from .objects import ObjectRef
 from .parent_copies import bare_manifest
@@ -35,6 +35,7 @@ Manifests = Mapping[ObjectRef, Manifest]
 _HARMLESS = frozenset({"ignored"})
 """Conflicts that stop nothing: v1.2's webhook, and some builds of v1.3, write a mode where nobody reads it."""
 
+_CONFIGS = frozenset(f"{name}Config" for name in COMPONENTS)
 _STARTED = frozenset({"not-started", "waiting-on-pin", "moved-by-upgrade", "at-risk"})
 
 
@@ -120,7 +121,8 @@ class _Draft:
         runtime = self.runtime
         if runtime is None:
             return ""
-        if find_references(runtime.spec):
+        elsewhere = {key: value for key, value in runtime.spec.items() if key not in _CONFIGS}
+        if any(self.fleet.uses_leader_worker_set(runtime, name) for name in COMPONENTS) or find_references(elsewhere):
             return "references"
         return "mode" if declares_multi_node(runtime, self.moving) else ""
 

@@ -25,7 +25,7 @@ from typing import Any
 from .admission import Admission, admit_runtime
 from .copy_names import copy_name
 from .edits import Edit, Op, edited
-from .fleet import Fleet, evolved
+from .fleet import Fleet
 from .inheritance import INHERIT_FROM
 from .modes import MODE_ANNOTATION, MULTI_NODE
 from .objects import ObjectRef, Runtime
@@ -177,7 +177,10 @@ def _admitted(fleet: Fleet, copy: Manifest, reasons: list[Note]) -> Admission:
     except Unreadable as error:
         reasons.append(Note("unreadable", {"path": error.path, "message": error.message}))
         return _NOT_ADMITTED
-    admission = admit_runtime(evolved(fleet, [copy], []), runtime)
+    # It inherits nothing, so that nothing but itself and the classes has a say.
+    alone = Fleet(fleet.semantics, accelerator_classes=fleet.accelerator_classes)
+    alone.runtimes[(runtime.ref.namespace, runtime.ref.name)] = runtime
+    admission = admit_runtime(alone, runtime)
     reasons += [Note("copy-refused", {"message": message}) for message in admission.errors]
     return admission
 
