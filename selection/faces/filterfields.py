@@ -11,10 +11,13 @@ from django.db.models import Model, Q, QuerySet
 
 from selection.faces import words
 
-__all__ = ["NONE", "Choice", "Name", "Value", "Words", "labelled", "one_of", "scope", "yes_no"]
+__all__ = ["LONGEST", "NONE", "Choice", "Name", "Value", "Words", "labelled", "one_of", "scope", "yes_no"]
 
 NONE = "none"
 """The value of a filter that asks for rows where nothing is written."""
+
+LONGEST = 600
+"""Characters of a text; a runtime with its kind, namespace and name has fewer. Databases refuse what is far longer."""
 
 YES_NO = (("true", "yes"), ("false", "no"))
 SCOPES = (("cluster", "cluster"), ("namespaced", "namespaced"))
@@ -29,12 +32,13 @@ class Words(django_filters.CharFilter):
     """Rows that hold every word of the text, each in any of the fields, whatever the case."""
 
     def __init__(self, *fields: str) -> None:
-        super().__init__(label="Search", widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}))
+        widget = forms.TextInput(attrs={"type": "search", "autocomplete": "off"})
+        super().__init__(label="Search", widget=widget, max_length=LONGEST)
         self.fields = fields
 
     def filter(self, qs: QuerySet[Any], value: str | None) -> QuerySet[Any]:
         """Narrow the rows to those that hold every word."""
-        for word in (value or "").split():
+        for word in dict.fromkeys((value or "").split()):
             anywhere = Q()
             for field in self.fields:
                 anywhere |= Q(**{f"{field}__icontains": word})
@@ -46,7 +50,8 @@ class Name(django_filters.CharFilter):
     """Rows where the field is exactly this name, case included."""
 
     def __init__(self, field: str, label: str) -> None:
-        super().__init__(field_name=field, label=label, widget=forms.TextInput(attrs={"autocomplete": "off"}))
+        widget = forms.TextInput(attrs={"autocomplete": "off"})
+        super().__init__(field_name=field, label=label, widget=widget, max_length=LONGEST)
 
 
 class Value(django_filters.CharFilter):
@@ -59,7 +64,7 @@ class Value(django_filters.CharFilter):
     def __init__(
         self, field: str, label: str, *, split: str = "", source: tuple[type[Model], str] | None = None
     ) -> None:
-        super().__init__(field_name=field, label=label, widget=forms.Select)
+        super().__init__(field_name=field, label=label, widget=forms.Select, max_length=LONGEST)
         self.split, self.source = split, source
         self.offered: list[tuple[str, str]] | None = None
 

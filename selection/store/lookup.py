@@ -17,6 +17,9 @@ __all__ = ["Near", "elsewhere", "find_cluster", "find_object", "named_like", "na
 #: More names than this aren't compared letter by letter; those that contain the name are found all the same.
 _COMPARED = 5000
 
+#: Characters; no name in Kubernetes has more. Databases refuse to look for what is far longer.
+_LONGEST = 253
+
 SIBLINGS = {
     "ServingRuntime": ("ServingRuntime", "ClusterServingRuntime"),
     "ClusterServingRuntime": ("ServingRuntime", "ClusterServingRuntime"),
@@ -51,6 +54,8 @@ def names_near(cluster: str, kind: str, name: str, limit: int = 5) -> list[Near]
     The same name elsewhere comes first, then names that differ by a few letters, then names that contain it.
     Two queries at most.
     """
+    if len(name) > _LONGEST:
+        return []
     rows = StoredObject.objects.filter(kind__in=SIBLINGS.get(kind, (kind,))).exclude(name="")
     fields = ("cluster__name", "kind", "namespace", "name")
     same = rows.filter(Q(name=name) | Q(name__icontains=name)).order_by("cluster__name", "namespace", "name")
@@ -87,8 +92,11 @@ def elsewhere(stored: StoredObject, limit: int = 20) -> list[Near]:
 
 def named_like(kinds: Iterable[str], text: str, limit: int = 30) -> list[Near]:
     """Objects of these kinds that have every word of the text in their cluster's, namespace's or own name."""
+    words = text.split()[:8]
+    if any(len(word) > _LONGEST for word in words):
+        return []
     rows = StoredObject.objects.filter(kind__in=list(kinds))
-    for word in text.split()[:8]:
+    for word in words:
         rows = rows.filter(Q(name__icontains=word) | Q(namespace__icontains=word) | Q(cluster__name__icontains=word))
     values = rows.order_by("name", "cluster__name", "namespace").values_list(
         "cluster__name", "kind", "namespace", "name"

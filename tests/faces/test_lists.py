@@ -110,6 +110,20 @@ def test_it_searches_for_every_word_in_any_field(client: Client, many: Cluster) 
     ]
 
 
+@pytest.mark.parametrize("address", ["/runtimes/?q=", "/runtimes/?namespace=", "/runtimes/?model_format="])
+@pytest.mark.parametrize("text", ["a" * 60_000, "a+b+" * 1500])
+def test_a_text_that_is_longer_than_a_database_takes_is_said(
+    client: Client, many: Cluster, address: str, text: str
+) -> None:
+    response = client.get(f"{address}{text}")
+    assert response.status_code == 200
+    assert "Ensure this value has at most 600 characters" in body(response)
+
+
+def test_words_that_are_many_are_searched_for_at_once(client: Client, many: Cluster) -> None:
+    assert len(exported(client, f"q={'run+' * 140}001")) == 1
+
+
 def test_it_takes_wildcards_literally(client: Client, many: Cluster) -> None:
     assert exported(client, "q=%25") == []
     assert exported(client, "q=runtime_00") == []

@@ -140,6 +140,15 @@ def test_an_unknown_model_is_404_and_names_near_ones(client: Client, fleet: Clus
     assert "/llama-7b/" in response.content.decode()
 
 
+@pytest.mark.parametrize("address", ["models/lab/-/{}/", "compare/models/?q={}"])
+def test_a_name_that_is_longer_than_a_database_takes_is_like_no_other(
+    client: Client, fleet: Cluster, address: str
+) -> None:
+    response = client.get("/" + address.format("a" * 60_000))
+    assert response.status_code == (404 if address.startswith("models") else 200)
+    assert "llama-7b" not in response.content.decode()
+
+
 def test_it_lists_and_exports_the_services_that_use_it(client: Client, fleet: Cluster) -> None:
     assert "/services/lab/apps/heir-user/" in page(client, "llama-7b")
     response = client.get("/models/lab/-/llama-7b/?format=json&named=true&namespace=team")
