@@ -11,7 +11,7 @@ from django.db.models import Q, QuerySet
 from selection.cluster.kinds import KINDS
 from selection.faces import words
 from selection.faces.ages import utc_text
-from selection.faces.filterfields import NONE, Choice, Name, Value, Words, labelled
+from selection.faces.filterfields import LONGEST, NONE, Choice, Name, Value, Words, labelled
 from selection.faces.moments import MomentField
 from selection.rules.explanation import OUTCOMES
 from selection.rules.modes import COMPONENTS
@@ -50,7 +50,7 @@ class Edit(django_filters.Filter):
 
 
 def _edit_text(asked: str) -> str:
-    found = ObjectChange.objects.filter(pk=asked).first() if asked.isdigit() and len(asked) < 19 else None
+    found = ObjectChange.objects.filter(pk=asked).first() if asked.isdecimal() and len(asked) < 19 else None
     if found is None:
         return f"{asked}, which isn't known"
     place = f"{found.namespace}/{found.name}" if found.namespace else found.name
@@ -85,7 +85,10 @@ class ChangeFilter(django_filters.FilterSet):
     namespace = Value("namespace", "Namespace", source=(ServiceResult, "namespace"))
     service = Name("service", "Service")
     runtime = django_filters.CharFilter(
-        label="Runtime, before or after", method=_runtime, widget=forms.TextInput(attrs={"autocomplete": "off"})
+        label="Runtime, before or after",
+        method=_runtime,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        max_length=LONGEST,
     )
     outcome = Choice("Outcome after", labelled("outcome", OUTCOMES), narrow=_outcome)
     component = Choice("Component", COMPONENTS, field="component")

@@ -190,7 +190,8 @@ def test_an_edit_that_is_not_known_any_more_has_no_row(client: Client, lab: Clus
 
 
 @pytest.mark.parametrize(
-    "query", ["?since=some+day", "?since=2026-02-31", "?until=9999-12-31", "?what=weather", "?edit=all", "?edit=0.5"]
+    "query",
+    ["?since=some+day", "?since=2026-02-31", "?until=9999-12-31", "?what=weather", "?edit=all", "?edit=0.5", "?edit=²"],
 )
 def test_a_filter_that_can_not_be_read_is_marked_and_shows_nothing(
     client: Client, lab: Cluster, edit: ObjectChange, query: str
