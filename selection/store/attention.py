@@ -50,16 +50,22 @@ class Concern:
     rows: tuple[Attention, ...]
 
 
-def concerns(counts: Overview, cluster: Cluster | None = None) -> list[Concern]:
-    """Every kind that there is, worst first. One query for each of them, at most sixteen."""
+def concerns(counts: Overview, cluster: Cluster | None = None, *, most: int = EXAMPLES) -> list[Concern]:
+    """Every kind that there is, worst first, each with its first rows. One query for each of them, at most sixteen.
+
+    Args:
+        counts: the overview of the same cluster.
+        cluster: the only one that is looked at, None for all.
+        most: how many rows of each kind.
+    """
     found = []
     for family, code, count, fetch in _sources(counts):
         if count:
-            found.append(Concern(family, code, count, tuple(fetch(cluster, code))))
+            found.append(Concern(family, code, count, tuple(fetch(cluster, code, most))))
     return found
 
 
-_Fetch = Callable[[Cluster | None, str], Iterator[Attention]]
+_Fetch = Callable[[Cluster | None, str, int], Iterator[Attention]]
 
 
 def _sources(counts: Overview) -> Iterator[tuple[str, str, int, _Fetch]]:
@@ -81,54 +87,54 @@ def _service(namespace: str, name: str) -> ObjectRef:
     return ObjectRef("InferenceService", namespace, name)
 
 
-def _first(rows: QuerySet[Any], *order: str) -> QuerySet[Any]:
-    return rows.order_by(*order)[:EXAMPLES]
+def _first(rows: QuerySet[Any], most: int, *order: str) -> QuerySet[Any]:
+    return rows.order_by(*order)[:most]
 
 
-def _service_rows(rows: QuerySet[ServiceResult]) -> Iterator[Attention]:
-    for row in _first(rows.select_related("cluster"), "cluster__name", "namespace", "name"):
+def _service_rows(rows: QuerySet[ServiceResult], most: int) -> Iterator[Attention]:
+    for row in _first(rows.select_related("cluster"), most, "cluster__name", "namespace", "name"):
         yield Attention(row.cluster.name, _service(row.namespace, row.name), message=row.message)
 
 
-def _services(cluster: Cluster | None, code: str) -> Iterator[Attention]:
-    return _service_rows(rows_of(ServiceResult, cluster).filter(outcome=code))
+def _services(cluster: Cluster | None, code: str, most: int) -> Iterator[Attention]:
+    return _service_rows(rows_of(ServiceResult, cluster).filter(outcome=code), most)
 
 
-def _refused(cluster: Cluster | None, code: str) -> Iterator[Attention]:
+def _refused(cluster: Cluster | None, code: str, most: int) -> Iterator[Attention]:
     rows = rows_of(ServiceResult, cluster).filter(admitted=False).exclude(outcome__in=["no-runtime", "invalid"])
-    return _service_rows(rows)
+    return _service_rows(rows, most)
 
 
-def _conflicts(cluster: Cluster | None, code: str) -> Iterator[Attention]:
+def _conflicts(cluster: Cluster | None, code: str, most: int) -> Iterator[Attention]:
     rows = rows_of(ConflictRow, cluster).filter(code=code).exclude(service="").select_related("cluster")
     seen: set[tuple[int, str, str]] = set()
     # Engine and decoder often share one: a service is shown once for each kind.
-    for row in rows.order_by("cluster__name", "namespace", "service", "-component", "ordinal")[: EXAMPLES * 4]:
+    for row in rows.order_by("cluster__name", "namespace", "service", "-component", "ordinal")[: most * 4]:
         key = (row.cluster_id, row.namespace, row.service)
-        if key not in seen and len(seen) < EXAMPLES:
+        if key not in seen and len(seen) < most:
             seen.add(key)
             subject = _service(row.namespace, row.service)
             yield Attention(row.cluster.name, subject, row.component, conflict=row)
 
 
-def _components(cluster: Cluster | None, code: str) -> Iterator[Attention]:
+def _components(cluster: Cluster | None, code: str, most: int) -> Iterator[Attention]:
     rows = rows_of(ComponentResult, cluster).filter(migration=code).select_related("result__cluster")
-    for row in _first(rows, "result__cluster__name", "result__namespace", "result__name", "component"):
+    for row in _first(rows, most, "result__cluster__name", "result__namespace", "result__name", "component"):
         subject = _service(row.result.namespace, row.result.name)
         yield Attention(row.result.cluster.name, subject, row.component)
 
 
-def _unreadable(cluster: Cluster | None, code: str) -> Iterator[Attention]:
+def _unreadable(cluster: Cluster | None, code: str, most: int) -> Iterator[Attention]:
     rows = unreadable_objects(cluster).defer("manifest").select_related("cluster")
-    for row in _first(rows, "cluster__name", "kind", "namespace", "name"):
+    for row in _first(rows, most, "cluster__name", "kind", "namespace", "name"):
         where = f"{row.problem_path}: " if row.problem_path else ""
         subject = ObjectRef(row.kind, row.namespace, row.name)
         yield Attention(row.cluster.name, subject, message=f"{where}{row.problem_message}")
 
 
-def _broken_chains(cluster: Cluster | None, code: str) -> Iterator[Attention]:
+def _broken_chains(cluster: Cluster | None, code: str, most: int) -> Iterator[Attention]:
     rows = rows_of(RuntimeResult, cluster).exclude(chain_problem="").select_related("cluster")
-    for row in _first(rows, "cluster__name", "namespace", "name"):
+    for row in _first(rows, most, "cluster__name", "namespace", "name"):
         subject = ObjectRef(row.kind, row.namespace, row.name)
         facts = {"parent": row.parent, "problem": row.chain_problem}
         yield Attention(row.cluster.name, subject, facts=facts)

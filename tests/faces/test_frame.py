@@ -115,3 +115,23 @@ def test_no_page_of_the_demo_fleet_has_what_the_content_policy_stops(client: Cli
         for pattern in FORBIDDEN:
             found = re.search(pattern, page, re.IGNORECASE)
             assert not found, f"{path}: {page[found.start() - 80 : found.end() + 80]}"
+
+
+@pytest.mark.django_db
+def test_a_wrong_address_may_have_been_a_name(client: Client) -> None:
+    page = client.get("/service/my%20chat/").content.decode()
+
+    assert '<a href="/search/?q=my%20chat">' in page
+
+
+@pytest.mark.django_db
+def test_a_wrong_name_is_answered_with_the_one_that_may_be_meant(client: Client) -> None:
+    call_command("demo", verbosity=0)
+
+    page = client.get("/services/eu-prod/assistants/copilto/")
+
+    assert page.status_code == 404
+    assert "Cluster eu-prod has no InferenceService assistants/copilto, or hadn't" in text_of(page)
+    assert "Did you mean assistants/copilot?" in text_of(page)
+    assert 'href="/services/eu-prod/assistants/copilot/"' in page.content.decode()
+    assert "Did you mean assistants/copilot in eu-prod?" in text_of(client.get("/services/moon/x/copilot/"))

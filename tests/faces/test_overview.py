@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import timedelta
 
 import pytest
+from django.http import StreamingHttpResponse
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
@@ -183,6 +185,23 @@ def test_without_changes_it_says_what_would_be_told(client: Client) -> None:
     store(a_model(), a_runtime(), a_service())
 
     assert "None was noticed yet." in text_of(client.get("/"))
+
+
+def test_what_needs_a_person_is_exported_whole(client: Client) -> None:
+    store(
+        a_model(), MULTI_NODE, a_service("taken-over"), *(a_service(f"l-{n}", model={"name": "gone"}) for n in range(5))
+    )
+
+    response = client.get("/?format=json&cluster=prod")
+    assert isinstance(response, StreamingHttpResponse)
+    rows = json.loads(response.getvalue())
+
+    assert [row["name"] for row in rows] == [*(f"l-{n}" for n in range(5)), "taken-over"]
+    assert rows[-1]["code"] == "silent-takeover"
+    assert rows[-1]["next"].startswith("If MultiNode is meant, write it on spec.engine.annotations")
+    told = client.get("/?format=csv")
+    assert isinstance(told, StreamingHttpResponse)
+    assert told.getvalue().decode().splitlines()[0] == "state,code,cluster,kind,namespace,name,component,what,next"
 
 
 def test_one_cluster_can_be_looked_at_alone(client: Client) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
+from selection.faces.exports import EXPORTS, export
 from selection.faces.links import manifest_url, object_url
 from selection.faces.pictures import columns, parts, steps
+from selection.faces.plain import plain_sentence
+from selection.faces.words import word
 from selection.store.attention import Attention, Concern, concerns
 from selection.store.daily import progress
 from selection.store.findings import severity_counts
@@ -22,13 +26,16 @@ from selection.store.overview import Overview
 from selection.store.overview import overview as count_everything
 from selection.store.timeline import changes, changes_per_day
 
-__all__ = ["DAYS", "LATEST", "overview"]
+__all__ = ["DAYS", "EXPORTED", "LATEST", "overview"]
 
 DAYS = 14
 """So many days of changes are drawn."""
 
 LATEST = 3
 """So many of the newest changes are told."""
+
+EXPORTED = 1000
+"""So many rows of each kind of concern are exported."""
 
 CLUSTERS = 12
 """So many clusters have a bar of their own."""
@@ -55,14 +62,20 @@ _NEXT = {
 
 
 @require_GET
-def overview(request: HttpRequest) -> HttpResponse:
-    """Counts, what needs a person, and the clusters; ``?cluster=`` looks at one of them."""
+def overview(request: HttpRequest) -> HttpResponseBase:
+    """Counts, what needs a person, and the clusters; ``?cluster=`` looks at one of them.
+
+    ``?format=csv`` and ``?format=json`` send what needs a person: at most :data:`EXPORTED` of each kind.
+    """
     clusters = freshness()
     name = request.GET.get("cluster", "")
     cluster = next((each.cluster for each in clusters if each.cluster.name == name), None)
     if name and cluster is None:
         raise Http404(f"No cluster is named {name}.")
     counts = count_everything(cluster)
+    form = request.GET.get("format", "")
+    if form in EXPORTS:
+        return export(form, "needs-a-person", _KEYS, _exported(concerns(counts, cluster, most=EXPORTED)))
     query = {"cluster": name} if name else {}
     found = concerns(counts, cluster)
     looked_at = [each for each in clusters if cluster in (None, each.cluster)]
@@ -85,6 +98,32 @@ def overview(request: HttpRequest) -> HttpResponse:
             **_over_time(cluster),
         },
     )
+
+
+_KEYS = ("state", "code", "cluster", "kind", "namespace", "name", "component", "what", "next")
+
+
+def _exported(found: list[Concern]) -> Iterator[dict[str, object]]:
+    for concern in found:
+        for row in concern.rows:
+            values: dict[str, Any] = {
+                "conflict": row.conflict,
+                "facts": row.facts,
+                "component": row.component,
+                "cluster": row.cluster,
+                "message": row.message,
+            }
+            yield {
+                "state": word(concern.family, concern.code).label,
+                "code": concern.code,
+                "cluster": row.cluster,
+                "kind": row.subject.kind,
+                "namespace": row.subject.namespace,
+                "name": row.subject.name,
+                "component": row.component,
+                "what": plain_sentence(concern.family, concern.code, "", **values),
+                "next": plain_sentence(concern.family, concern.code, "next", **values),
+            }
 
 
 def _over_time(cluster: Cluster | None) -> dict[str, Any]:

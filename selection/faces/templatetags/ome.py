@@ -131,6 +131,16 @@ def title_of(code: str, family: str) -> str:
 
 
 @register.filter
+def last_word(path: str) -> str:
+    """The last part of an address, as somebody may have meant it for a name: ``{{ request.path|last_word }}``.
+
+    >>> last_word("/services/prod/team/chat/"), last_word("/")
+    ('chat', '')
+    """
+    return path.rstrip("/").rpartition("/")[2]
+
+
+@register.filter
 def sum_of(counts: Mapping[str, int]) -> int:
     """All counts together: ``{{ counts|sum_of }}``."""
     return sum(counts.values())
