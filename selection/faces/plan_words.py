@@ -13,6 +13,7 @@ from django.utils.html import strip_tags
 from selection.rules.accelerator_needs import Accelerators
 from selection.rules.edits import Edit
 from selection.rules.explanation import Explanation
+from selection.rules.runtime_copy import DIFFERENCES
 
 __all__ = ["Say", "accelerators", "edit_reasons", "in_markdown", "in_plain", "side"]
 
@@ -53,7 +54,7 @@ def accelerators(asked: Accelerators) -> str:
 
 def edit_reasons(say: Say, edit: Edit) -> str:
     """Why something differs in a copy, in sentences."""
-    own = {"renamed", "new-name", "server-set", "metadata", "merged", "mode-annotation", "auto-select"}
+    own = {"renamed", *DIFFERENCES}
     return " ".join(say(f"edit-{code}") if code in own else say(code, family="reference") for code in edit.why)
 
 

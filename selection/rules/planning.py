@@ -271,7 +271,7 @@ class _Draft:
             yield Note("pinned-revision" if named.revision else "pinned", {"revision": revision or None})
         if len(self.moving) > 1:
             yield Note("pair")
-        if self.copy is not None and self.copy.rework:
+        if self.copy is not None and self.copy.rework and not self.copy.exists:
             yield Note("rework", {"count": len(self.copy.rework)})
         if waiting[runtime.ref] > 1:
             yield Note("shared-runtime", {"services": waiting[runtime.ref]})

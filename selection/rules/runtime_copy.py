@@ -35,14 +35,21 @@ from .reading import Unreadable
 from .reference_origins import Located, holders, located_references
 from .references import omenative_edits
 
-__all__ = ["RuntimeCopy", "copy_edits", "declares_multi_node", "plan_copy"]
+__all__ = ["DIFFERENCES", "NOTES", "RuntimeCopy", "copy_edits", "declares_multi_node", "plan_copy"]
 
 Manifest = Mapping[str, Any]
+
+DIFFERENCES = ("new-name", "server-set", "metadata", "merged", "mode-annotation", "auto-select")
+"""Why something differs, beside the codes of :mod:`.references`."""
+
+NOTES = ("inherits", "inherited-references", "name-taken", "name-shortened", "copy-exists", "copy-by-hand")
+"""What a person should know of a copy."""
 
 _SERVER_SET = frozenset(
     {"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields"}
     | {"resourceVersion", "selfLink", "uid"}
 )
+_THERE = frozenset({"copy-exists", "copy-by-hand"})
 _NOT_ADMITTED = Admission()
 
 
@@ -92,8 +99,8 @@ class RuntimeCopy:
 
     @property
     def exists(self) -> bool:
-        """Whether the copy is there already."""
-        return any(note.code == "copy-exists" for note in self.notes)
+        """Whether the copy is there already, as it would be made or with what a person had to rework."""
+        return any(note.code in _THERE for note in self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """The copy as JSON."""
@@ -143,7 +150,8 @@ def plan_copy(fleet: Fleet, manifest: Manifest, *, placeholder: str | None = Non
     notes += _parents(own.ref, found)
     edits = copy_edits(original, "")
     bare = edited(original, edits)
-    name, named = copy_name(fleet, own.ref, bare["spec"])
+    rework = [each.reference.path for each in found if each.reference.remedy == "rework"]
+    name, named = copy_name(fleet, own.ref, bare["spec"], rework)
     notes += named
     edits = copy_edits(original, name)
     copy = edited(original, edits)
@@ -153,10 +161,10 @@ def plan_copy(fleet: Fleet, manifest: Manifest, *, placeholder: str | None = Non
         reasons.append(Note("broken-chain", {"message": effective.chain.problem.message}))
     elif effective.problem is not None:
         reasons.append(Note("unreadable", {"path": effective.problem.path, "message": effective.problem.message}))
-    rework = sum(each.reference.remedy == "rework" for each in found)
-    if rework:
-        reasons.append(Note("rework", {"count": rework}))
-    if placeholder is not None and (hidden := list(_holding(copy, placeholder, ""))):
+    if rework and not any(note.code == "copy-by-hand" for note in named):
+        reasons.append(Note("rework", {"count": len(rework)}))
+    there = any(note.code in _THERE for note in named)
+    if placeholder is not None and not there and (hidden := list(_holding(copy, placeholder, ""))):
         reasons.append(Note("secrets-replaced", {"paths": hidden}))
     admission = _admitted(fleet, copy, reasons)
     ref = replace(own.ref, name=name)

@@ -12,6 +12,7 @@ import yaml
 from selection.rules.migration_order import WAVES
 from selection.rules.plan_steps import EXPECTATIONS, OUTAGES, PURPOSES
 from selection.rules.references import find_references
+from selection.rules.runtime_copy import DIFFERENCES, NOTES
 from selection.rules.service_plan import REASONS, RISKS
 from selection.store.redaction import PLACEHOLDER
 from tests.faces.clusters import store
@@ -237,17 +238,14 @@ def test_how_it_ends(folder: Path, arguments: list[str], code: int, said: str) -
     assert (done.code, said in done.err) == (code, True)
 
 
-def test_every_code_has_its_sentence() -> None:
-    from django.template.loader import get_template
-
+def test_every_code_has_its_sentence_and_every_sentence_its_code() -> None:
     codes = [f"step-{code}" for code in PURPOSES] + [f"outage-{code}" for code in OUTAGES]
     codes += [f"expect-{code}" for code in EXPECTATIONS] + [f"reason-{code}" for code in REASONS]
     codes += [f"risk-{code}" for code in RISKS] + [f"wave-{code}" for code in WAVES]
-    for code in codes:
-        get_template(f"sentences/plan/{code}.html")
+    codes += [f"note-{code}" for code in NOTES] + [f"edit-{code}" for code in ("renamed", *DIFFERENCES)]
+    codes += [f"need-{code}" for code in ("references", "mode", "none")]
     folder = Path(__file__).resolve().parents[2] / "templates" / "sentences" / "plan"
-    known = ("step-", "outage-", "expect-", "reason-", "risk-", "wave-")
-    assert {path.stem for path in folder.iterdir() if path.stem.startswith(known)} == set(codes)
+    assert {path.stem for path in folder.iterdir()} == set(codes)
 
 
 def test_it_is_listed_with_the_others() -> None:

@@ -213,6 +213,40 @@ def test_a_copy_that_is_there_is_used() -> None:
     assert (found.copy.name, found.exists) == ("fast-omenative", True)
 
 
+def reworked(**leader: Any) -> Manifest:
+    """The copy of ``fast`` that somebody finished; without more it still computes with a variable."""
+    config = pods("serve", "$(OME_INSTANCE_POD_COUNT)", "$((OME_INSTANCE_POD_COUNT-1))")
+    config["leader"] |= leader
+    return a_runtime("fast-omenative", None, an_entry(autoSelect=False), engineConfig=config)
+
+
+def to_rework() -> Manifest:
+    config = pods("serve", "$(LWS_GROUP_SIZE)", "$((LWS_GROUP_SIZE-1))")
+    config["leader"]["initContainers"] = [{"name": "wait", "args": ["$(LWS_LEADER_ADDRESS)"]}]
+    return a_runtime("fast", engineConfig=config)
+
+
+def test_a_copy_that_a_person_finished_is_used() -> None:
+    for finished in (reworked(), reworked(initContainers=[{"name": "wait", "args": ["all"]}])):
+        found = planned(to_rework(), finished)
+        assert (found.copy.name, found.exists, found.ready) == ("fast-omenative", True, True)
+        assert [note.code for note in found.notes] == ["copy-by-hand"]
+        assert len(found.rework) == 3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        reworked(dnsPolicy="Default"),  # differs where nothing had to be reworked
+        reworked(initContainers=[{"name": "wait", "args": ["$(LWS_LEADER_ADDRESS)"]}]),  # isn't finished
+        a_runtime("fast-omenative", None, an_entry(autoSelect=False)),
+    ],
+)
+def test_another_runtime_of_that_name_is_no_copy(other: Manifest) -> None:
+    found = planned(to_rework(), other)
+    assert (found.copy.name, found.exists, found.ready) == ("fast-omenative-2", False, False)
+
+
 # Inheritance.
 
 
