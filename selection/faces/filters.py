@@ -159,6 +159,7 @@ class MigrationFilter(django_filters.FilterSet):
     component = Choice("Component", COMPONENTS[:2], field="component")
     running = Choice("Runs in", MODES, field="running")
     runtime = Name("result__selected_name", "Runtime")
+    model = Name("result__model_name", "Model")
 
     class Meta:
         model = ComponentResult

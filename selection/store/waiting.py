@@ -6,9 +6,9 @@ from django.db.models import Count, Q
 
 from selection.rules.objects import ObjectRef
 
-from .models import Cluster, ComponentResult, ServiceResult
+from .models import Cluster, ComponentResult, ModelResult, ServiceResult
 
-__all__ = ["NEEDING", "clusters_on_the_way", "on_the_way", "state_of", "waiting_services"]
+__all__ = ["NEEDING", "clusters_on_the_way", "on_the_way", "services_of_model_left", "waiting_services"]
 
 NEEDING = ("not-started", "waiting-on-pin", "moved-by-upgrade", "at-risk")
 """The states in which a component still has to be moved; the others need no runtime any more."""
@@ -39,7 +39,12 @@ def clusters_on_the_way() -> list[Cluster]:
     return list(rows.order_by("-waiting", "name"))
 
 
-def state_of(result: ServiceResult, order: tuple[str, ...]) -> str:
-    """The state of a service's component that comes first in ``order``, ``""`` when none has one. One query."""
-    found = set(result.components.exclude(migration="").values_list("migration", flat=True))
-    return next((state for state in order if state in found), "")
+def services_of_model_left(model: ModelResult) -> int:
+    """How many services of a model have something left to do. One query."""
+    rows = ComponentResult.objects.filter(
+        result__cluster=model.cluster_id,
+        result__model_kind=model.kind,
+        result__model_namespace=model.namespace,
+        result__model_name=model.name,
+    ).exclude(migration__in=("", "done"))
+    return rows.values("result").distinct().count()

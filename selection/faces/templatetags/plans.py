@@ -13,7 +13,12 @@ from django.utils.safestring import SafeString, mark_safe
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.plan_words import accelerators
 from selection.rules.edits import Edit
+from selection.rules.explanation import Explanation
+from selection.rules.migration import STATES
+from selection.rules.modes import MULTI_NODE
 from selection.rules.objects import ObjectRef
+from selection.store.models import Cluster, ModelResult, RuntimeResult
+from selection.store.waiting import services_of_model_left
 
 __all__ = ["register"]
 
@@ -61,3 +66,24 @@ def plan_link(cluster: str, of: ObjectRef, **query: str) -> str:
 def plan_link_to(cluster: str, kind: str, namespace: str, name: str) -> str:
     """The same for an object that is told by its parts."""
     return plan_link(cluster, ObjectRef(kind, namespace, name))
+
+
+@register.inclusion_tag("plan/next_service.html")
+def next_move_of_service(cluster: Cluster, explanation: Explanation) -> dict[str, Any]:
+    """The next step of a service's migration in one line, with the way to its plan; nothing when there is none."""
+    states = {each.migration for each in explanation.modes.values()}
+    state = next((each for each in STATES if each in states and each != "done"), "")
+    return {"cluster": cluster, "subject": explanation.subject, "state": state}
+
+
+@register.inclusion_tag("plan/next_runtime.html")
+def next_move_of_runtime(row: RuntimeResult) -> dict[str, Any]:
+    """The same for a runtime that refers to LeaderWorkerSet or says MultiNode."""
+    says = MULTI_NODE in {row.engine_mode, row.decoder_mode}
+    return {"row": row, "ref": ObjectRef(row.kind, row.namespace, row.name), "says": says}
+
+
+@register.inclusion_tag("plan/next_model.html")
+def next_move_of_model(row: ModelResult) -> dict[str, Any]:
+    """The same for the services that use a model. One query."""
+    return {"row": row, "waiting": services_of_model_left(row)}
