@@ -132,6 +132,9 @@ def addresses(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
         ("matrix, of a model", f"model={models[0][1]}"),
         ("migration, runtimes", "view=runtimes"),
         ("clusters, unreadable", "view=unreadable"),
+        ("search, what everything has", "q=e"),
+        ("search, a piece of many names", "q=service-0"),
+        ("search, of a kind", "q=kind:runtime+runtime-1"),
     ):
         yield name, [f"{reverse(name.partition(',')[0])}?{query}"] * ROUNDS
 
