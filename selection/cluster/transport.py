@@ -37,9 +37,14 @@ LONGEST_LINE = 64 * 1024 * 1024
 LONGEST_MESSAGE = 500
 CHUNK = 256 * 1024
 
+DEEPEST = 100
+"""Levels of objects and lists that are read where there are too many to read them all; no spec has half as many."""
+TOO_DEEP = '"«nested too deep»"'.encode()
+
 UNPRINTABLE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 TROUBLES: dict[int, Trouble] = {429: "throttled", 500: "server", 502: "server", 503: "server", 504: "server"}
 """The statuses after which asking again may help, and why."""
+STRING_OR_BRACKET = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[][{}]', re.DOTALL)
 VERIFICATION = re.compile(r"certificate verify failed: ([^(\n]+)")
 
 
@@ -213,18 +218,45 @@ def _read(response: urllib3.BaseHTTPResponse, clock: Callable[[], float] = time.
 def parse_object(text: bytes) -> dict[str, Any]:
     """Return the JSON object that this is, without characters that no database keeps.
 
+    What is nested deeper than can be read is cut: an API server takes 10,000 levels where a definition lets unknown
+    fields through, and one such object is not to keep a whole kind from being read.
+
     Raises:
         ValueError: it is no JSON, or no object; the message quotes nothing of it.
     """
     try:
-        value = json.loads(text, parse_constant=_no_constant)
-        if UNPRINTABLE.search(text):
-            value = printable(value)
-    except (ValueError, RecursionError):
+        try:
+            value = _parse(text)
+        except RecursionError:
+            value = _parse(_cut(text))
+    except ValueError:
         raise ValueError("not JSON") from None
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")
     return value
+
+
+def _parse(text: bytes) -> Any:
+    value = json.loads(text, parse_constant=_no_constant)
+    return printable(value) if UNPRINTABLE.search(text) else value
+
+
+def _cut(text: bytes) -> bytes:
+    """The same JSON with :data:`TOO_DEEP` in place of what is nested deeper than :data:`DEEPEST`."""
+    parts: list[bytes] = []
+    depth = kept = 0
+    for found in STRING_OR_BRACKET.finditer(text):
+        if found[0] in (b"{", b"["):
+            depth += 1
+            if depth == DEEPEST + 1:
+                parts += (text[kept : found.start()], TOO_DEEP)
+        elif found[0] in (b"}", b"]"):
+            if depth == DEEPEST + 1:
+                kept = found.end()
+            depth -= 1
+    if depth:
+        raise ValueError
+    return b"".join((*parts, text[kept:]))
 
 
 def _decode(connection: Connection, response: urllib3.BaseHTTPResponse, body: bytes) -> dict[str, Any]:

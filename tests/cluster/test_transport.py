@@ -74,6 +74,19 @@ def test_it_reads_long_answers_packed_or_not(server: FakeServer, clock: FakeCloc
     assert len(ask(server, clock, answer)["a"][0]) > 1_000_000
 
 
+@pytest.mark.parametrize(("opening", "closing"), [('{"[":', "}"), ("[", "]")])
+def test_what_is_nested_beyond_reason_is_cut_and_the_rest_read(
+    server: FakeServer, clock: FakeClock, opening: str, closing: str
+) -> None:
+    deep = opening * 9000 + "1" + closing * 9000
+    text = f'{{"items": [{{"a": {deep}, "b": "\\"}}]\\u0000"}}, {{"c": [{deep}, {{"d": 2}}]}}]}}'
+    first, second = ask(server, clock, Answer(text.encode()))["items"]
+    assert first["b"] == '"}]\ufffd'
+    assert second["c"][1] == {"d": 2}
+    assert "«nested too deep»" in str(first["a"])
+    assert str(first["a"]).count("[") < 200
+
+
 def test_what_no_database_keeps_is_replaced(server: FakeServer, clock: FakeClock) -> None:
     assert ask(server, clock, Answer(b'{"a": "x\\u0000y", "b": "\\ud83d\\ude00"}')) == {"a": "x\ufffdy", "b": "😀"}
 
