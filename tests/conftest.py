@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from selection.faces import orders
-from selection.store import evaluate, fleets
+from selection.store import evaluate, fleets, upgrades
 
 
 @pytest.fixture(autouse=True)
@@ -20,5 +20,6 @@ def _no_fleet_is_remembered() -> Iterator[None]:
 
 def _forget() -> None:
     fleets._loaded.clear()
+    upgrades._kept.clear()
     evaluate._seen.clear()
     orders.forget_orders()

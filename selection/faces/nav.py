@@ -34,6 +34,7 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("conflicts", "Mode conflicts"),
             Entry("findings", "Findings"),
             Entry("migration", "Migration"),
+            Entry("upgrade", "Upgrade preview"),
         ),
     ),
 )
@@ -49,5 +50,6 @@ KEYS = {
     "conflicts": "d",
     "findings": "f",
     "migration": "i",
+    "upgrade": "u",
 }
 """The letter that leads to a page after ``g``."""

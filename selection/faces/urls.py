@@ -28,6 +28,7 @@ from selection.faces.pages.runtimes import runtimes
 from selection.faces.pages.search import search
 from selection.faces.pages.service import service
 from selection.faces.pages.services import services
+from selection.faces.pages.upgrade import upgrade
 
 __all__ = ["urlpatterns"]
 
@@ -57,6 +58,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("migration/order/", migration_order, name="migration-order"),
     path("migration/services/<path:cluster>/<str:namespace>/<str:name>/", service_plan, name="service-plan"),
     path("migration/runtimes/<path:cluster>/<str:scope>/<str:name>/", runtime_plan, name="runtime-plan"),
+    path("upgrade/", upgrade, name="upgrade"),
     path("changes/", changes, name="changes"),
     path("runtimes/", runtimes, name="runtimes"),
     path("runtimes/<path:cluster>/<str:scope>/<str:name>/", runtime, name="runtime"),

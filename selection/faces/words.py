@@ -23,6 +23,7 @@ __all__ = [
     "OUTCOMES",
     "SEVERITIES",
     "SOURCES",
+    "UPGRADES",
     "Word",
     "word",
 ]
@@ -159,6 +160,39 @@ CLUSTERS = {
     "never": Word("Not read yet", "plain", "dash", "Nothing is known of it"),
 }
 
+UPGRADES = {
+    "no-go": Word("No-go", "bad", "cross", "Something would not serve, or could not be changed"),
+    "go": Word("Go", "good", "check", "Nothing that runs would change"),
+    "blocks": Word("Blocks", "bad", "cross", "Something doesn't serve any more, or can't be changed any more"),
+    "decide": Word("To decide", "warn", "warn", "It serves otherwise, or not for a while"),
+    "know": Word("To know", "plain", "info", "Nothing that runs changes"),
+    "breaks-lws": Word("Breaks: LeaderWorkerSet's variables", "bad", "cross", "Its pods don't find their leader"),
+    "impossible-mode": Word("Impossible mode", "bad", "cross", "The component can't run in it"),
+    "loses-runtime": Word("Loses its runtime", "bad", "cross", "v1.3 gives it none"),
+    "keda-annotation": Word("KEDA annotation", "bad", "cross", "It stops working, and the reconcile fails"),
+    "leader-without-worker": Word("Leader without worker", "bad", "cross", "v1.3's webhook refuses it"),
+    "refused-now": Word("Refused", "bad", "cross", "v1.3's webhook refuses its next change"),
+    "moves-by-shape": Word("Moves by its shape", "warn", "warn", "OMENative at once, because of a leader or worker"),
+    "ray-becomes": Word("Ray ends", "warn", "warn", "MultiNodeRayVLLM is no mode on v1.3"),
+    "mode-starts-to-count": Word("Mode begins to count", "warn", "warn", "v1.2 doesn't read it"),
+    "mode-changes": Word("Mode changes", "warn", "warn", "Because of what v1.3 makes of its runtime"),
+    "another-runtime": Word("Another runtime by name", "warn", "warn", "The name is there in both scopes"),
+    "selection-differs": Word("Another runtime selected", "warn", "warn", "v1.3 selects another one"),
+    "gets-runtime": Word("Gets a runtime", "warn", "warn", "It begins to run"),
+    "inherits-now": Word("Begins to inherit", "warn", "warn", "Its pods are rendered from other fields"),
+    "workers-dropped": Word("Top-level workers dropped", "warn", "warn", "v1.3 has no such field"),
+    "field-dropped": Word("Field dropped", "warn", "warn", "v1.3 has no such field"),
+    "runtime-refused": Word("Runtime refused", "warn", "warn", "v1.3's webhook refuses its next change"),
+    "another-runtime-when-unpinned": Word("Another runtime once unpinned", title="Not while it follows a revision"),
+    "admitted-now": Word("Admitted", title="v1.2's webhook refuses it"),
+    "advice-differs": Word("Other advice", title="The runtime stays"),
+    "warns-now": Word("Warned", title="v1.3's webhook says more"),
+    "outcome-differs": Word("Another reason", title="No runtime on either"),
+    "admission-words": Word("Other words", title="The answer is the same"),
+    "inherit-from-counts": Word("inherit-from begins to count", title="v1.2 doesn't read it"),
+    "open-range-counts": Word("One bound is enough", title="v1.2's selector breaks down over it"),
+}
+
 FAMILIES = {
     "act": ACTS,
     "change": CHANGES,
@@ -173,6 +207,7 @@ FAMILIES = {
     "object": OBJECTS,
     "severity": SEVERITIES,
     "finding": FINDINGS,
+    "upgrade": UPGRADES,
 }
 """The words by family: what :func:`word`, and with it every badge, takes."""
 
@@ -181,7 +216,7 @@ def word(family: str, code: str) -> Word:
     """The word for a code of a family.
 
     Families: outcome, mode, source, check, conflict, migration, admission, object, severity, finding,
-    change, act and cluster.
+    change, act, cluster and upgrade.
 
     >>> word("outcome", "auto-selected").label, word("mode", "Serverless").label
     ('Selected', 'Serverless')

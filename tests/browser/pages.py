@@ -55,6 +55,11 @@ PAGES: Mapping[str, tuple[str, ...]] = {
         "/migration/runtimes/eu-prod/-/vllm-aurora-two-node/",
         "/migration/runtimes/eu-prod/-/tei-embed/",
     ),
+    "upgrade": (
+        "/upgrade/?cluster=us-lab",
+        "/upgrade/?cluster=us-lab&view=runtimes",
+        "/upgrade/?cluster=eu-prod&view=objects",
+    ),
     "runtimes": ("/runtimes/",),
     "runtime": (
         "/runtimes/eu-prod/-/sgl-fathom-multinode/",

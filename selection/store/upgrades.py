@@ -1,0 +1,108 @@
+"""The preview of the upgrade from v1.2 to v1.3 for a stored cluster: computed once for each generation, kept in memory.
+
+Judging ten thousand services by two releases takes seconds. So a page gets what is there, if need be of an older
+generation, and a thread computes the next one; only few services are judged while somebody waits.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+from django.db.models import Q, TextField
+from django.db.models.functions import Cast
+
+from selection.rules.objects import ObjectRef
+from selection.rules.upgrade import UpgradePreview
+from selection.rules.upgrade_fields import WORDS
+from selection.rules.upgrade_preview import upgrade_preview
+
+from .fleets import fleet_of
+from .models import Cluster, StoredObject
+from .uncollected import uncollected
+
+__all__ = ["FEW", "Previewed", "compute_preview", "preview_of"]
+
+FEW = 200
+"""So many services are judged within a tenth of a second, so that nobody needs to come back."""
+
+_KEPT = 8
+_kept: OrderedDict[int, Previewed] = OrderedDict()
+_lock = threading.Lock()
+_computing: dict[int, threading.Lock] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """A preview and what it was computed from: the cluster's generation, by the rules of which release it is judged."""
+
+    generation: int
+    version: str
+    preview: UpgradePreview
+
+    def of(self, cluster: Cluster) -> bool:
+        """Whether it is the cluster's as it stands."""
+        return (self.generation, self.version) == (cluster.generation, cluster.ome_version)
+
+
+def preview_of(cluster: Cluster) -> Previewed | None:
+    """What is known without waiting: the newest preview, maybe of an older generation, None while there is none yet.
+
+    Unless it is the newest, a thread computes the next one.
+    """
+    with _lock:
+        known = _kept.get(cluster.pk)
+    if known is not None and known.of(cluster):
+        return known
+    if len(fleet_of(cluster).services) <= FEW:
+        return compute_preview(cluster)
+    if not _computing_of(cluster).locked():
+        threading.Thread(target=_compute_apart, args=(cluster,), daemon=True).start()
+    return known
+
+
+def compute_preview(cluster: Cluster) -> Previewed:
+    """The preview of the cluster as it stands; computed now unless it is known."""
+    with _computing_of(cluster):  # one thread computes, and the others wait for it
+        with _lock:
+            known = _kept.get(cluster.pk)
+        if known is not None and known.of(cluster):
+            return known
+        with uncollected():
+            preview = upgrade_preview(fleet_of(cluster), _manifests(cluster))
+        found = Previewed(cluster.generation, cluster.ome_version, preview)
+        with _lock:
+            _kept[cluster.pk] = found
+            _kept.move_to_end(cluster.pk)
+            while len(_kept) > _KEPT:
+                _kept.popitem(last=False)
+    return found
+
+
+def _computing_of(cluster: Cluster) -> threading.Lock:
+    with _lock:
+        return _computing.setdefault(cluster.pk, threading.Lock())
+
+
+def _compute_apart(cluster: Cluster) -> None:
+    try:
+        compute_preview(cluster)
+    finally:
+        connection.close()  # a thread of its own has one of its own
+
+
+def _manifests(cluster: Cluster) -> Mapping[ObjectRef, Mapping[str, Any]]:
+    """The services' manifests that have to be looked at beside the fleet. One query."""
+    any_word = Q(pk__in=())
+    for word in WORDS:
+        any_word |= Q(text__contains=word)
+    rows = StoredObject.objects.filter(cluster=cluster, kind="InferenceService")
+    found = rows.annotate(text=Cast("manifest", TextField())).filter(any_word)
+    return {
+        ObjectRef("InferenceService", namespace, name): manifest
+        for namespace, name, manifest in found.values_list("namespace", "name", "manifest")
+    }
