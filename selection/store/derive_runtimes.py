@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from django.db.models import Count, QuerySet
 
 from selection.rules.fleet import Fleet
-from selection.rules.inheritance import PROFILE, Chain, parent_name, provenance
-from selection.rules.merge import WrongType
+from selection.rules.inheritance import PROFILE, parent_name
 from selection.rules.modes import runtime_mode
 from selection.rules.objects import Model, ObjectRef, Problem, Runtime
 from selection.rules.reach import Reach
-from selection.rules.references import Reference, find_references
+from selection.rules.reference_origins import Located, located_references
 from selection.rules.selection import Verdict, model_error, question_of
 from selection.rules.sizes import range_text
 
@@ -45,7 +44,7 @@ def write_runtimes(cluster: Cluster, fleet: Fleet, touched: Reach | None, genera
         refs = touched.runtimes
         existing = [row for row in having(rows, "name", (ref.name for ref in refs)) if _ref(row) in refs]
     found = {runtime.ref: runtime for runtime in fleet.runtimes.values() if runtime.ref in refs}
-    references = {ref: list(_references(fleet, runtime)) for ref, runtime in found.items()}
+    references = {ref: located_references(fleet, runtime) for ref, runtime in found.items()}
     wanted = [
         _runtime_row(cluster, fleet, runtime, counts.get(ref, (0, 0)), len(references[ref]))
         for ref, runtime in found.items()
@@ -145,33 +144,10 @@ def _unreadable_runtime(cluster: Cluster, problem: Problem) -> RuntimeResult:
     )
 
 
-def _references(fleet: Fleet, runtime: Runtime) -> Iterator[tuple[Reference, ObjectRef]]:
-    """The references in what a service that names the runtime is rendered from, and whose they are.
-
-    With a broken chain (nothing can be rendered) the runtime's own references are told.
-    """
-    effective = fleet.effective(runtime)
-    if effective.runtime is None or len(effective.chain.members) == 1:
-        for reference in find_references(runtime.spec):
-            yield reference, runtime.ref
-        return
-    owners = _owners(fleet, effective.chain)
-    for reference in find_references(effective.runtime.spec):
-        yield reference, owners.get(reference.path, runtime.ref)
-
-
-def _owners(fleet: Fleet, chain: Chain) -> Mapping[str, ObjectRef]:
-    specs = [fleet.runtimes[(member.namespace or "", member.name)].spec for member in chain.members]
-    try:
-        told = provenance(chain, specs)
-    except WrongType:
-        return {}
-    return {path: ObjectRef(key.kind, key.namespace or "", key.name) for path, key in told.items()}
-
-
-def _reference_rows(runtime_pk: int, found: list[tuple[Reference, ObjectRef]]) -> Iterator[ReferenceRow]:
+def _reference_rows(runtime_pk: int, found: Sequence[Located]) -> Iterator[ReferenceRow]:
     seen: Counter[str] = Counter()
-    for reference, owner in found:
+    for each in found:
+        reference, owner = each.reference, each.origin
         yield ReferenceRow(
             runtime_id=runtime_pk,
             path=reference.path,
