@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, F, Max, Q, QuerySet
 from django.utils import timezone
 
 from selection.rules.objects import ObjectRef
@@ -23,7 +23,7 @@ class RecentChanges:
     Attributes:
         since: the moment.
         services: how many services changed.
-        lost: how many of them lost their runtime, and got no other one in the same step.
+        lost: how many of them lost their runtime, and have got none since.
         came: how many are new.
         went: how many are gone.
         last_at: when the last change was, also before ``since``; None when none is known.
@@ -44,20 +44,25 @@ def recent_changes(within: timedelta, *, now: datetime | None = None) -> RecentC
     since = (now or timezone.now()) - within
     rows = Change.objects.filter(at__gte=since).order_by()
     what = Change.What
+    # Whether the last change of that kind is the one: what is lost and found again isn't lost.
     marks = {
-        "lost": Count("pk", filter=Q(what=what.RUNTIME, after="")),
-        "came": Count("pk", filter=Q(what=what.SERVICE, before="")),
-        "went": Count("pk", filter=Q(what=what.SERVICE, after="")),
+        "lost": (Q(what=what.RUNTIME), Q(after="")),
+        "came": (Q(what=what.SERVICE), Q(before="")),
+        "went": (Q(what=what.SERVICE), Q(after="")),
     }
-    services = rows.values("cluster_id", "namespace", "service").annotate(**marks)
-    any_of = {name: Count("service", filter=Q(**{f"{name}__gt": 0})) for name in marks}
-    counts = services.aggregate(services=Count("service"), **{f"any_{name}": each for name, each in any_of.items()})
+    lasts = {f"{name}_last": Max("pk", filter=of) for name, (of, _) in marks.items()}
+    such = {f"{name}_such": Max("pk", filter=of & like) for name, (of, like) in marks.items()}
+    services = rows.values("cluster_id", "namespace", "service").annotate(**lasts, **such)
+    counts = services.aggregate(
+        services=Count("service"),
+        **{name: Count("service", filter=Q(**{f"{name}_last": F(f"{name}_such")})) for name in marks},
+    )
     return RecentChanges(
         since=since,
         services=counts["services"],
-        lost=counts["any_lost"],
-        came=counts["any_came"],
-        went=counts["any_went"],
+        lost=counts["lost"],
+        came=counts["came"],
+        went=counts["went"],
         last_at=Change.objects.order_by("-at").values_list("at", flat=True).first(),
         followed=Cluster.objects.filter(followed=True).exists(),
     )

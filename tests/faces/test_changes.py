@@ -69,6 +69,14 @@ def test_it_says_how_many_services_changed_and_how_many_lost_their_runtime(
     assert "4 services changed in the last 24 hours: 1 lost its runtime, 1 is new, 1 is gone." in text
 
 
+def test_what_was_lost_and_found_again_is_not_lost(client: Client, lab: Cluster) -> None:
+    felt(lab, "chat", "runtime", SMALL, "", ago=3 * HOUR)
+    felt(lab, "chat", "runtime", "", WIDE, ago=2 * HOUR)
+    felt(lab, "tried", "service", "", "auto-selected", ago=3 * HOUR)
+    felt(lab, "tried", "service", "auto-selected", "", ago=2 * HOUR)
+    assert "2 services changed in the last 24 hours: 1 is gone." in text_of(client.get("/changes/"))
+
+
 def test_when_nothing_changed_lately_it_says_when_something_did(client: Client, lab: Cluster) -> None:
     felt(lab, "chat", "runtime", SMALL, WIDE, ago=72 * HOUR)
     assert "Nothing changed in the last 24 hours; the last change was 3 d ago." in text_of(client.get("/changes/"))

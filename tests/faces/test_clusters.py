@@ -155,6 +155,7 @@ def test_a_cluster_whose_process_died_says_since_when_and_what_to_do(client: Cli
     assert "python manage.py sync --watch" in text
     assert "lab is to be followed, and no process does." in " ".join(page(client).split())
     assert "Watched" not in page(client).split("<table")[1]
+    assert page(client).count("No process follows the cluster just now.") == KindSync.objects.count()
 
 
 def test_a_cluster_that_is_down_keeps_its_data_and_its_age(client: Client, fleet: Cluster) -> None:
