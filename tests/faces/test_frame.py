@@ -104,6 +104,9 @@ def test_signing_in_is_drawn_in_the_frame(client: Client, server_mode: Settings,
 def test_no_page_of_the_demo_fleet_has_what_the_content_policy_stops(client: Client) -> None:
     call_command("demo", verbosity=0)
     paths = ["/", "/services/", "/conflicts/", "/migration/", "/runtimes/", "/models/", "/clusters/", "/nowhere/"]
+    paths += ["/matrix/?cluster=eu-prod&namespace=frontier", "/compare/services/?a=eu-prod/frontier/research-chat"]
+    paths.append("/compare/services/?a=eu-prod/frontier/research-chat&b=eu-prod/frontier/disagg-chat")
+    paths.append("/services/eu-prod/frontier/research-chat/compare/?a=-/sgl-fathom-multinode&b=-/sgl-fathom-pd")
     rows = ServiceResult.objects.values_list("cluster__name", "namespace", "name")
     paths += [f"/services/{cluster}/{namespace}/{name}/" for cluster, namespace, name in rows]
     kinds = StoredObject.objects.order_by("kind", "name").values_list("cluster__name", "kind", "namespace", "name")
