@@ -8,6 +8,7 @@ import io
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from django.http import StreamingHttpResponse
@@ -18,7 +19,7 @@ from selection.faces.moments import moment
 from selection.store.models import Change, Cluster, ObjectChange
 from tests.faces.clusters import text_of
 from tests.faces.history import edited, felt
-from tests.faces.small_fleet import HOSTILE, load
+from tests.faces.small_fleet import HOSTILE, load, small_fleet
 
 pytestmark = pytest.mark.django_db
 
@@ -338,3 +339,20 @@ def test_a_cause_that_the_row_above_has_too_is_not_told_again(client: Client, la
 def test_it_says_how_long_changes_are_kept(client: Client, lab: Cluster, settings: Settings) -> None:
     settings.KEEP_CHANGES_DAYS = 30
     assert "Changes are kept for 30 days." in text_of(client.get("/changes/"))
+
+
+def test_what_two_syncs_find_is_on_the_page_with_its_cause(client: Client, lab: Cluster) -> None:
+    def off(manifest: dict[str, Any]) -> dict[str, Any]:
+        if (manifest["kind"], manifest["metadata"]["name"]) != ("ClusterServingRuntime", "small"):
+            return manifest
+        return {**manifest, "spec": {**manifest["spec"], "disabled": True}}
+
+    load([off(each) for each in small_fleet()])
+    assert shown(client, "?cause_name=small") == {("chat", "runtime")}
+    row = rows(page(client))[0]
+    assert "apps/chat" in row
+    assert "Runtime small → became wide" in row
+    assert "ClusterServingRuntime small changed" in row
+    assert "spec.disabled not there → to true" in row
+    timeline = text_of(client.get("/runtimes/lab/-/small/")).split(" Timeline", 1)[1]
+    assert "apps/chat gets wide instead of small" in timeline
