@@ -33,6 +33,7 @@ class Course:
         patch: its merge patch, empty when nothing has to change.
         back: the merge patch that undoes it.
         moved: the components that the plan moves.
+        native: the components that run OMENative when the plan is done.
         pods: what each component comes to.
         leftovers: the old workloads of each component that has some.
         returning: the components that go back to MultiNode, where OME would make the LeaderWorkerSet again.
@@ -44,6 +45,7 @@ class Course:
     patch: Mapping[str, Any] = field(hash=False)
     back: Mapping[str, Any] = field(hash=False)
     moved: Sequence[str] = ()
+    native: Sequence[str] = ()
     pods: Mapping[str, Pods] = field(default_factory=dict, hash=False)
     leftovers: Mapping[str, Sequence[Leftover]] = field(default_factory=dict, hash=False)
     returning: Sequence[str] = ()
@@ -140,10 +142,13 @@ def _wait(course: Course) -> Step:
     command = kubectl(
         "wait", f"{resource('InferenceService')}/{service.name}", namespace=service.namespace, options=options
     )
-    check = Check(_get(service, resource("InferenceService"), service.name), "condition-met")
-    return Step(
-        "wait", (command,), checks=(check,), outage="over" if course.moved and course.outage != "none" else "none"
-    )
+    checks = [Check(_get(service, resource("InferenceService"), service.name), "condition-met")]
+    for name in course.native:  # a service that OME hasn't looked at again is Ready by its old pods
+        facts = {"component": name, "replicas": course.pods[name].replicas}
+        looked = _get(service, resource("InferenceReplica"), _workload(course, name))
+        checks.append(Check(looked, "replica-ready", facts))
+    over = course.moved and course.outage != "none"
+    return Step("wait", (command,), checks=tuple(checks), outage="over" if over else "none")
 
 
 def _delete(course: Course) -> Step:

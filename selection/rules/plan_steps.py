@@ -33,6 +33,7 @@ EXPECTATIONS = (
     "selects-leaders",
     "nothing-pending",
     "condition-met",
+    "replica-ready",
     "pods-gone",
 )
 """What a check should show."""

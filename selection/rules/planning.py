@@ -73,12 +73,24 @@ def plan_services(
         return copies[ref]
 
     drafts = [_Draft(fleet, ref, manifests, copy_of) for ref in services]
-    waiting = Counter(draft.runtime.ref for draft in drafts if draft.runtime is not None and draft.moving)
+    waiting = _waiting(fleet, drafts)
     put = [each.manifest for each in copies.values() if not each.exists]
     put += [manifest for draft in drafts for manifest in draft.put()]
     dropped = [left.ref for draft in drafts for left in draft.leftovers()]
     changed = evolved(fleet, put, dropped)
     return tuple(draft.plan(changed, waiting) for draft in drafts)
+
+
+def _waiting(fleet: Fleet, drafts: Iterable[_Draft]) -> Counter[ObjectRef]:
+    """How many services have to leave each runtime: those that are planned, or those of the fleet that name it."""
+    waiting = Counter(draft.runtime.ref for draft in drafts if draft.runtime is not None and draft.moving)
+    named = Counter((service.ref.namespace, service.named_runtime) for service in fleet.services.values())
+    by_name: Counter[str] = Counter()
+    for (_, name), number in named.items():
+        by_name[name] += number
+    for ref, number in waiting.items():
+        waiting[ref] = max(number, named[(ref.namespace, ref.name)] if ref.namespace else by_name[ref.name])
+    return waiting
 
 
 _CopyOf = Callable[[ObjectRef], RuntimeCopy]
@@ -223,6 +235,7 @@ class _Draft:
                 patch=self.patch,
                 back=self.back,
                 moved=tuple(each.name for each in self.components if each.moves),
+                native=tuple(each.name for each in self.components if each.moves or each.running.mode == OME_NATIVE),
                 pods={each.name: each.pods for each in self.components},
                 leftovers={each.name: each.leftovers for each in self.components if each.leftovers},
                 returning=self.move.returning,
@@ -265,6 +278,9 @@ class _Draft:
         service, runtime = self.service, self.runtime
         if service is None or runtime is None or not self.moving:
             return
+        still = [each.name for each in self.components if each.state == "not-started"]
+        if still := [name for name in still if self.before.modes[name].running.mode == OME_NATIVE]:
+            yield Note("not-acted", {"components": still})
         named = service.runtime
         if named is not None and named.pinned:
             revision = named.revision or service.pinned_revision

@@ -21,6 +21,7 @@ A plan's reasons and risks are codes:
 ===================  ================================================================================================
 
 ===================  ================================================================================================
+``not-acted``        it says OMENative, and OME hasn't acted on it yet: something holds it
 ``pinned``           it follows a revision, so that ``ome.io/runtime-sync`` has to move it on
 ``pinned-revision``  it names the revision, which has to go
 ``pair``             engine and decoder stop together
@@ -67,6 +68,7 @@ REASONS = (
 """Every reason for which a plan or a copy isn't ready."""
 
 RISKS = (
+    "not-acted",
     "rework",
     "pinned-revision",
     "pinned",

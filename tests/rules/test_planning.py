@@ -294,6 +294,23 @@ def test_each_state_gets_the_steps_that_fit(
     assert found.after.conflicts == ()
 
 
+def test_what_ome_has_not_acted_on_is_a_risk_and_looked_at_before_anything_is_deleted() -> None:
+    found = plan(a_runtime(), a_service(engine=moded("OMENative", minReplicas=1, maxReplicas=1)), deployed(OLD))
+    assert (found.state, found.patch, codes(found.risks)) == ("not-started", {}, ["not-acted", "one-replica"])
+    assert purposes(found) == ["free-accelerators", "wait", "delete-leftovers"]
+    assert [check.expect for check in found.steps[1].checks] == ["condition-met", "replica-ready"]
+
+
+def test_old_pods_go_only_when_the_new_ones_are_ready() -> None:
+    for _, objects, _, _ in STATES:
+        found = plan(*objects)
+        native = [each.name for each in found.components if found.after.modes[each.name].running.mode == "OMENative"]
+        for step in found.steps:
+            if step.purpose == "wait":
+                checked = [check.facts["component"] for check in step.checks if check.expect == "replica-ready"]
+                assert checked == native
+
+
 def test_the_new_pods_of_a_component_that_moved_need_nothing_further() -> None:
     found = plan(a_runtime(engineConfig=pods("serve")), a_service(), deployed(CURRENT), deployed(OLD))
     assert (found.needs, found.holds) == ((), (("nvidia.com/gpu", 16),))
@@ -367,6 +384,13 @@ def test_services_of_one_runtime_share_its_copy() -> None:
     one, other = plan_services(read_fleet(manifests), refs, {ref_of(each): each for each in manifests})
     assert one.copy is other.copy
     assert codes(one.risks) == ["shared-runtime", "one-replica"]
+
+
+def test_others_that_name_the_runtime_count_though_they_are_not_planned() -> None:
+    found = plan(leaning(), multi_node(), multi_node(name="other"), a_service("else", runtime={"name": "plain"}))
+    assert [note.facts for note in found.risks if note.code == "shared-runtime"] == [{"services": 2}]
+    scoped = plan(leaning("fast", "team"), multi_node(), multi_node(name="other", namespace="elsewhere"))
+    assert "shared-runtime" not in codes(scoped.risks)
 
 
 def test_it_knows_who_is_on_the_way() -> None:
