@@ -40,7 +40,7 @@ def check_clusters(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> li
         found.append(Error(f"OME_DASHBOARD_CLUSTERS: {error}.", hint=hint, id="ome_dashboard.E007"))
     if settings.CLUSTERS_FILE:
         try:
-            read_file(Path(settings.CLUSTERS_FILE).expanduser())
+            read_file(Path(settings.CLUSTERS_FILE))
         except DeclarationError as error:
             found.append(Error(f"OME_DASHBOARD_CLUSTERS_FILE: {error}.", hint=hint, id="ome_dashboard.E008"))
     return found

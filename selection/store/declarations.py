@@ -138,13 +138,18 @@ def read_environment(text: str) -> list[Declaration]:
 def read_file(path: Path) -> list[Declaration]:
     """The clusters of a YAML file: a list of mappings, or one under the key ``clusters``. An empty file has none.
 
+    A path may begin with ``~``.
+
     Raises:
         DeclarationError: with file, line and what is wrong. A file counts whole or not at all: half of one would have
             the other half's clusters followed no more.
     """
     try:
+        path = path.expanduser()
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
+    except RuntimeError:
+        raise DeclarationError(f"{path}: it can't be read (nobody has that home folder)") from None
     except OSError as error:
         raise DeclarationError(f"{path}: it can't be read ({error.strerror or type(error).__name__})") from None
     if len(data) > LARGEST:

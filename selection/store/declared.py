@@ -107,8 +107,7 @@ def declare_settings() -> list[str]:
     problems = []
     file = settings.CLUSTERS_FILE
     if file:
-        path = Path(file).expanduser()
-        problems += _declare_source(_BY.FILE, lambda: read_file(path), "")
+        problems += _declare_source(_BY.FILE, lambda: read_file(Path(file)), "")
     if settings.CLUSTERS:
         text = settings.CLUSTERS
         problems += _declare_source(_BY.ENVIRONMENT, lambda: read_environment(text), "OME_DASHBOARD_CLUSTERS: ")

@@ -118,6 +118,13 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         read_file(tmp_path / "no.yaml")
 
 
+def test_a_home_folder_that_nobody_has_is_told() -> None:
+    with pytest.raises(
+        DeclarationError, match=r"~nobody-at-all/x.yaml: it can't be read \(nobody has that home folder\)"
+    ):
+        read_file(Path("~nobody-at-all/x.yaml"))
+
+
 def test_the_environment_names_contexts() -> None:
     said = read_environment(" prod=arn:aws:eks:eu-central-1:123:cluster/prod , lab = in-cluster,dev,")
     assert said == [
