@@ -29,10 +29,14 @@ SHOWN = 500
 def side_text(side: Side) -> str:
     """What one release makes of a service, in a few words.
 
-    >>> side_text(Side("no-runtime", None, {"engine": None}, True))
-    'no runtime'
+    >>> side_text(Side("named", ObjectRef("ServingRuntime", "team", "fast"), {"engine": "MultiNode"}, True))
+    'team/fast, engine MultiNode'
+    >>> side_text(Side("no-runtime", None, {"engine": None}, False))
+    'no runtime, refused'
     """
-    parts = [side.runtime.name if side.runtime else "no runtime"]
+    parts = ["no runtime"]
+    if side.runtime is not None:
+        parts = [f"{side.runtime.namespace}/{side.runtime.name}" if side.runtime.namespace else side.runtime.name]
     parts += [f"{name} {mode}" for name, mode in side.modes.items() if mode]
     return ", ".join(parts) + ("" if side.allowed else ", refused")
 

@@ -166,7 +166,7 @@ UPGRADES = {
     "blocks": Word("Blocks", "bad", "cross", "Something doesn't serve any more, or can't be changed any more"),
     "decide": Word("To decide", "warn", "warn", "It serves otherwise, or not for a while"),
     "know": Word("To know", "plain", "info", "Nothing that runs changes"),
-    "breaks-lws": Word("Breaks: LeaderWorkerSet's variables", "bad", "cross", "Its pods don't find their leader"),
+    "breaks-lws": Word("Breaks without LWS_*", "bad", "cross", "Its pods don't find their leader"),
     "impossible-mode": Word("Impossible mode", "bad", "cross", "The component can't run in it"),
     "loses-runtime": Word("Loses its runtime", "bad", "cross", "v1.3 gives it none"),
     "keda-annotation": Word("KEDA annotation", "bad", "cross", "It stops working, and the reconcile fails"),
