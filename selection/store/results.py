@@ -11,7 +11,7 @@ from selection.rules.objects import ObjectRef
 
 from .models import Cluster, ServiceResult, StoredObject
 
-__all__ = ["Version", "namespaces_of", "resource_versions", "service_clusters", "service_result"]
+__all__ = ["Version", "namespaces_of", "resource_versions", "service_clusters", "service_result", "sharing_model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,17 @@ def resource_versions(cluster: Cluster, refs: Iterable[ObjectRef]) -> list[Versi
         for kind, namespace, name, version in rows.values_list("kind", "namespace", "name", "resource_version")
     }
     return [Version(ref, known.get((ref.kind, ref.namespace, ref.name), "")) for ref in wanted]
+
+
+def sharing_model(cluster: Cluster, namespace: str, name: str, limit: int = 10) -> list[ObjectRef]:
+    """Other services of the cluster that use the model of this one, those of its namespace first. Two queries."""
+    row = service_result(cluster, namespace, name)
+    if row is None or not row.model_name:
+        return []
+    rows = ServiceResult.objects.filter(cluster=cluster, model_name=row.model_name, model_kind=row.model_kind)
+    found = rows.filter(model_namespace=row.model_namespace).exclude(pk=row.pk).values_list("namespace", "name")
+    ordered = sorted(found, key=lambda each: (each[0] != namespace, each))
+    return [ObjectRef("InferenceService", *each) for each in ordered[:limit]]
 
 
 def service_clusters() -> list[str]:

@@ -113,6 +113,16 @@ def test_with_one_side_it_offers_the_same_name_elsewhere_first(client: Client) -
     assert page.index("team/chat InferenceService in test") < page.index("lab/chat InferenceService in prod")
 
 
+def test_others_that_use_its_model_are_offered(client: Client) -> None:
+    other = a_service("elsewhere", model={"name": "other"})
+    store(a_model(), a_model("other"), a_runtime(), a_service(), a_service("beside"), a_service("afar", "lab"), other)
+
+    page = text_of(client.get("/compare/services/?a=prod/team/chat")).partition("Others that use its model")[2]
+
+    assert page.index("team/beside") < page.index("lab/afar")
+    assert "elsewhere" not in page
+
+
 def test_another_one_is_found_by_words_of_its_name(client: Client) -> None:
     store(a_model(), a_runtime(), a_service(), a_service("batch", "lab"))
 
@@ -211,5 +221,5 @@ def test_the_number_of_queries_is_fixed(client: Client, django_assert_num_querie
         client.get(SERVICES)
     with django_assert_num_queries(3):
         client.get(CANDIDATES + "?a=-/r-1&b=-/r-2")
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(5):
         client.get("/compare/services/?a=prod/team/chat")

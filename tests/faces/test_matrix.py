@@ -95,6 +95,14 @@ def test_services_without_candidates_are_named(client: Client) -> None:
     assert "team/chat" in page
 
 
+def test_services_that_cant_be_read_are_named(client: Client) -> None:
+    store(a_model(), a_runtime(), a_service(), a_service("odd", engine="none"))
+
+    page = text_of(client.get(URL))
+
+    assert "1 service can't be read, by OME either, so what it asks for isn't known: team/odd." in page
+
+
 def test_without_a_choice_it_offers_the_namespaces(client: Client) -> None:
     store(a_model(), a_runtime(), a_service(), a_service("chat", "lab"))
 

@@ -19,8 +19,9 @@ from selection.rules.explain import explain_model, explain_service
 from selection.rules.fleet import Fleet
 from selection.rules.objects import ObjectRef
 from selection.store.fleets import fleet_of
-from selection.store.lookup import elsewhere, find_object, named_like
+from selection.store.lookup import Near, elsewhere, find_object, named_like
 from selection.store.models import StoredObject
+from selection.store.results import sharing_model
 
 __all__ = ["compare_models", "compare_runtimes", "compare_services"]
 
@@ -111,11 +112,17 @@ def _choices(request: HttpRequest, kinds: tuple[str, str], sides: list[Side]) ->
     text = request.GET.get("q", "").strip()
     a = sides[0] if sides else None
     found = named_like(kinds, text) if text else []
+    alike = kinds[0] == "InferenceService" and a is not None
     return {
         "text": text,
+        "alike": [Near(a.cluster, ref) for ref in sharing_model(a.stored.cluster, *_key(a))] if a and alike else [],
         "same": elsewhere(a.stored) if a else [],
         "found": [each for each in found if a is None or (each.cluster, each.ref) != (a.cluster, a.ref)],
     }
+
+
+def _key(side: Side) -> tuple[str, str]:
+    return side.ref.namespace, side.ref.name
 
 
 def _services(a: Side, b: Side) -> Told:

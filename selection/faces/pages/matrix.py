@@ -113,13 +113,19 @@ def matrix(request: HttpRequest) -> HttpResponseBase:
     if form in EXPORTS:
         rows = fill(fleet, asked)
         return export(form, "matrix", _KEYS, _exported(rows, columns(rows, excluded=chosen["also"])))
-    return _page(request, cluster, fleet, asked, {**chosen, "without": without})
+    unreadable = [] if model else _unreadable(fleet, namespace)
+    return _page(request, cluster, fleet, asked, {**chosen, "without": without, "unreadable": unreadable})
 
 
 def _services(fleet: Fleet, namespace: str, model: str) -> Iterator[Service]:
     for (scope, _), service in fleet.services.items():
         if (not namespace or scope == namespace) and (not model or service.model_name == model):
             yield service
+
+
+def _unreadable(fleet: Fleet, namespace: str) -> list[ObjectRef]:
+    """The services of the namespace that can't be read: what they ask for isn't known."""
+    return sorted(ref for ref in fleet.problems if ref.kind == "InferenceService" and ref.namespace == namespace)
 
 
 def _page(
