@@ -6,8 +6,10 @@ lists the codes.
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -96,16 +98,17 @@ def mentions(
     >>> [(each.explanation, each.replacement) for each in mentions("--rank=${LWS_WORKER_INDEX:-0}")]
     [('renamed', '${OME_INSTANCE_POD_RANK:-0}')]
     """
-    sums = list(_arithmetic(text))
+    sums = _joined(_arithmetic(text))
+    cuts = _cuts(text) if LABEL_PREFIX in text else {}
     found = []
     for match in [*_VARIABLE.finditer(text), *_MENTION.finditer(text)]:
         if match.re is _MENTION:
-            found.append(_label(text, *match.span()))
+            found.append(_label(text, *match.span(), cuts))
             continue
         explanation = "renamed"
         if match["k8s"] and match[0].index("(") % 2 == 0:
             explanation = "escaped"
-        elif any(low <= match.start() < high for low, high in sums):
+        elif _within(sums, match.start()):
             explanation = "arithmetic"
         elif match["k8s"] and env_value:
             explanation = "env-value-order"
@@ -126,6 +129,22 @@ def _arithmetic(text: str) -> Iterator[tuple[int, int]]:
             start = text.find(opening, end)
 
 
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans in order, those that overlap as one."""
+    joined: list[tuple[int, int]] = []
+    for low, high in sorted(spans):
+        if joined and low <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
+        else:
+            joined.append((low, high))
+    return joined
+
+
+def _within(spans: list[tuple[int, int]], at: int) -> bool:
+    place = bisect_right(spans, at, key=lambda span: span[0]) - 1
+    return place >= 0 and at < spans[place][1]
+
+
 def _variable(match: re.Match[str], explanation: str, init_container: bool) -> Mention:
     name = next(found for found in match.groups() if found is not None)
     known = RENAMED_VARIABLES.get(name)
@@ -136,7 +155,7 @@ def _variable(match: re.Match[str], explanation: str, init_container: bool) -> M
     return Mention(*match.span(), "variable", match[0].replace(name, known, 1), remedy, explanation)
 
 
-def _label(text: str, start: int, end: int) -> Mention:
+def _label(text: str, start: int, end: int, cuts: Mapping[int, tuple[int, int]]) -> Mention:
     """A label's key, or another mention."""
     key = text[start:end].rstrip("./\\")
     end = start + len(key)
@@ -147,38 +166,42 @@ def _label(text: str, start: int, end: int) -> Mention:
     if key == WORKER_INDEX:
         return Mention(start, end, "selector", None, "rework", "worker-index")
     if key.startswith(LABEL_PREFIX):
-        cut = _requirement(text, start)
+        cut = cuts.get(start)
         return Mention(start, end, "selector", None, "delete" if cut else "rework", "no-counterpart", cut)
     return Mention(start, end, "text", None, "rework", "text")
 
 
-def _requirement(text: str, start: int) -> tuple[int, int] | None:
-    """The part to cut when ``key=value`` begins at a place and stands in a selector that keeps others.
+def _cuts(text: str) -> dict[int, tuple[int, int]]:
+    """For each place where a ``key=value`` to delete begins, what to cut: where its selector keeps another.
 
     A selector is the whole text, or in a command line what follows a flag such as ``--prefill-selector``.
     """
-    words = list(_selector_around(text, start))
-    kept = [re.split("[=!]", word[0])[0] == WORKER_INDEX or not word[0].startswith(LABEL_PREFIX) for word in words]
-    if not any(kept):
-        return None
-    for index, word in enumerate(words):
-        if word.start() == start:  # cut with the comma or space on the side of what stays
-            return (words[index - 1].end(), word.end()) if any(kept[:index]) else (start, words[index + 1].start())
-    return None
+    found: dict[int, tuple[int, int]] = {}
+    for words in _selectors(text):
+        goes = [word[0].startswith(LABEL_PREFIX) and re.split("[=!]", word[0])[0] != WORKER_INDEX for word in words]
+        if all(goes):
+            continue
+        first = goes.index(False)
+        for index, word in enumerate(words):
+            if goes[index]:  # with the comma or space on the side of what stays
+                after = index > first
+                span = (words[index - 1].end(), word.end()) if after else (word.start(), words[index + 1].start())
+                found[word.start()] = span
+    return found
 
 
-def _selector_around(text: str, start: int) -> Iterator[re.Match[str]]:
-    """The requirements of the selector that a place is in; none when it is in none."""
-    flags = [flag for flag in _SELECTOR_FLAG.finditer(text) if flag.end() <= start]
+def _selectors(text: str) -> Iterator[list[re.Match[str]]]:
+    """The requirements of each selector in a text."""
+    flags = list(_SELECTOR_FLAG.finditer(text))
     if not flags:
         words = list(re.finditer(r"[^,\s]+", text))
         if "\n" not in text and all(_REQUIREMENT.fullmatch(word[0]) for word in words):
-            yield from words
+            yield words
         return
-    for word in _WORD.finditer(text, flags[-1].end(), _quote_end(text, flags[-1])):
-        if not _REQUIREMENT.fullmatch(word[0]):
-            return
-        yield word
+    for flag, later in zip(flags, [*flags[1:], None], strict=True):
+        end = min(_quote_end(text, flag), later.start() if later else len(text))
+        found = itertools.takewhile(lambda word: _REQUIREMENT.fullmatch(word[0]), _WORD.finditer(text, flag.end(), end))
+        yield list(found)
 
 
 def _quote_end(text: str, flag: re.Match[str]) -> int:

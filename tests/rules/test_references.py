@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from typing import Any
 
 import pytest
@@ -578,6 +579,24 @@ PLAIN = st.recursive(
 def test_a_spec_that_names_nothing_has_no_references_and_is_its_own_copy(spec: dict[str, Any]) -> None:
     assert find_references(spec) == ()
     assert rewritten(spec) == spec
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "((" * 50_000 + "LWS_GROUP_SIZE",
+        "$[" * 50_000 + "LWS_GROUP_SIZE",
+        "a|" * 50_000 + "LWS_GROUP_SIZE",
+        "$((LWS_GROUP_SIZE-1)) " * 3_000,
+        "${LWS_A" * 20_000,
+        "--selector " * 10_000 + f"a=b,{LWS}/name=x",
+        f"{LWS}/name=x," * 3_000 + "a=b",
+    ],
+)
+def test_a_text_made_to_take_long_does_not(text: str) -> None:
+    before = time.process_time()
+    find_references(leader(args=[text]))
+    assert time.process_time() - before < 5  # it takes a tenth of a second; what grows with the square, minutes
 
 
 def test_it_takes_what_is_far_too_deep_for_a_spec() -> None:
