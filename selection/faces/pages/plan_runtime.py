@@ -41,6 +41,10 @@ LONGEST = 160
 """A value of more characters than this is cut where a change is told; the difference has all of it."""
 
 
+BEFORE = 40
+"""So many characters before the first difference stand in such a part."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
     """An edit with its values in words; ``""`` for one that isn't there or is more than a value."""
@@ -111,14 +115,29 @@ def _layers(layered: ParentCopy) -> str:
 
 def _told(copy: RuntimeCopy) -> Iterator[_Told]:
     for edit in copy.edits:
-        yield _Told(edit, _value(edit.before), _value(edit.after))
+        before, after = _value(edit.before), _value(edit.after)
+        pairs = enumerate(zip(before, after, strict=False))
+        same = next((place for place, (old, new) in pairs if old != new), 0)
+        yield _Told(edit, _part(before, same), _part(after, same))
 
 
 def _value(value: Any) -> str:
     if value is None or isinstance(value, (dict, list)):
         return ""
-    text = value if isinstance(value, str) else json.dumps(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _part(text: str, same: int) -> str:
+    """The text, or of a long one the part in which it begins to differ.
+
+    >>> _part("short", 3), len(_part("x" * 1000, 900))
+    ('short', 141)
+    """
+    if len(text) <= LONGEST:
+        return text
+    begin = max(0, same - BEFORE)
+    end = begin + LONGEST
+    return f"{'…' * bool(begin)}{text[begin:end]}{'…' * (end < len(text))}"
 
 
 def _passed_over(fleet: Fleet, runtime: Runtime, copy: RuntimeCopy) -> Candidate | None:
