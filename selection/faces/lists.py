@@ -161,8 +161,8 @@ class ListState:
         """How many rows are shown, for the eye and for assistive technology alike."""
         noun = f"{self.listing.noun}{pluralize(self.total)}"
         if not self.valid:
-            return f"A filter can't be read, so none of {self.total} {noun} are shown."
-        shown = f"{self.count} of {self.total}" if self.chips else f"{self.count}"
+            return f"A filter can't be read, so none of {self.total:,} {noun} are shown."
+        shown = f"{self.count:,} of {self.total:,}" if self.chips else f"{self.count:,}"
         page = f", page {self.page.number} of {self.page.paginator.num_pages}" if self.page.has_other_pages() else ""
         return f"{shown} {noun}{page}"
 

@@ -3,6 +3,11 @@
   const SOON = 1500; // milliseconds between "g" and the letter
   let wentAt = -SOON;
 
+  // Who speaks to the browser, or reads with single keys of their own, turns these off; the browser remembers it.
+  const read = () => { try { return localStorage.getItem("keys"); } catch { return null; } };
+  const write = (word) => { try { localStorage.setItem("keys", word); } catch { /* private windows may refuse */ } };
+  let off = read() === "off";
+
   const typing = (target) => target.closest("input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable], dialog");
   const focusOn = (selector) => {
     const field = [...document.querySelectorAll(selector)].find((each) => each.checkVisibility());
@@ -15,7 +20,11 @@
     link?.click();
     return Boolean(link);
   };
-  const help = () => { document.getElementById("keys")?.showModal(); return true; };
+  const help = () => {
+    document.querySelector("[data-keys-switch]").checked = !off;
+    document.getElementById("keys").showModal();
+    return true;
+  };
 
   const pressed = (event) => {
     if (event.timeStamp - wentAt < SOON) {
@@ -53,12 +62,17 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (searching(event) || (!typing(event.target) && pressed(event))) event.preventDefault();
+    if (searching(event) || (!off && !typing(event.target) && pressed(event))) event.preventDefault();
   });
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-keys-help]")) help();
     else if (event.target.id === "keys") event.target.close(); // beside the box
     else if (!event.target.closest(".search")) panel()?.replaceChildren();
+  });
+  document.addEventListener("change", (event) => {
+    if (!event.target.closest("[data-keys-switch]")) return;
+    off = !event.target.checked;
+    write(off ? "off" : "on");
   });
   document.addEventListener("focusin", (event) => {
     if (!event.target.closest(".search")) panel()?.replaceChildren();

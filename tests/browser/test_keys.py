@@ -82,6 +82,22 @@ def test_the_help_tells_the_keys_and_they_do_what_it_says(visitor: Visitor) -> N
     expect(dialog).not_to_be_visible()
 
 
+def test_single_keys_can_be_turned_off_and_stay_so(visitor: Visitor) -> None:
+    page = visitor.opens("/")
+    page.get_by_role("button", name="Keys").click()
+    page.get_by_label("Single keys act").uncheck()
+    page.get_by_role("button", name="Close").click()
+    page.goto("/services/")
+
+    page.keyboard.press("/")
+    page.keyboard.press("?")
+
+    expect(page.locator("#search")).not_to_be_focused()
+    expect(page.get_by_role("dialog", name="Keys")).not_to_be_visible()
+    page.get_by_role("button", name="Keys").click()
+    expect(page.get_by_label("Single keys act")).not_to_be_checked()
+
+
 def test_the_first_stop_of_the_tab_key_leads_past_the_frame(visitor: Visitor) -> None:
     page = visitor.opens("/services/")
     page.keyboard.press("Tab")

@@ -131,6 +131,16 @@ def title_of(code: str, family: str) -> str:
 
 
 @register.filter
+def number(count: int | None) -> str:
+    """A count with its thousands set apart, ``""`` for none: ``{{ counts.services|number }}``.
+
+    >>> number(10000)
+    '10,000'
+    """
+    return "" if count is None else f"{count:,}"
+
+
+@register.filter
 def last_word(path: str) -> str:
     """The last part of an address, as somebody may have meant it for a name: ``{{ request.path|last_word }}``.
 
