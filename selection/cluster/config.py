@@ -222,12 +222,12 @@ def _connect(name: str, configuration: Configuration, connect_timeout: float, re
 
 
 def _without_credentials(server: str) -> str:
-    """Take a user name and password off an address, for showing."""
+    """Take a user name and password off an address, and what only a credential would be asked with, for showing."""
     try:
         parts = urlsplit(server)
     except ValueError:
-        return server.rsplit("@", 1)[-1]
-    return parts._replace(netloc=parts.netloc.rsplit("@", 1)[-1]).geturl()
+        return server.partition("?")[0].rsplit("@", 1)[-1]
+    return parts._replace(netloc=parts.netloc.rsplit("@", 1)[-1], query="", fragment="").geturl()
 
 
 def _expanded(path: Path) -> Path:

@@ -65,7 +65,8 @@ def test_a_context_can_be_listed_before_it_works(tmp_path: Path) -> None:
 
 
 def test_addresses_are_shown_without_credentials(tmp_path: Path) -> None:
-    path = kubeconfig(tmp_path / "config", server=f"https://me:{SECRET}@api.example.com:6443")
+    server = f"https://me:{SECRET}@api.example.com:6443?token={SECRET}#{SECRET}"
+    path = kubeconfig(tmp_path / "config", server=server)
     assert contexts(path)[0].server == "https://api.example.com:6443"
     with from_kubeconfig(path) as connection:
         assert connection.server == "https://api.example.com:6443"
