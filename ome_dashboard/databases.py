@@ -33,11 +33,13 @@ def database(url: str, default: Path) -> dict[str, Any]:
         return {"ENGINE": SQLITE, "NAME": default, "OPTIONS": dict(SQLITE_OPTIONS)}
     try:
         # A connection is kept for a minute, and tried before it is used again.
-        parsed = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
+        parsed: dict[str, Any] = dict(dj_database_url.parse(url, conn_max_age=60, conn_health_checks=True))
     except ValueError:
         raise ValueError("DATABASE_URL can't be read") from None
     if parsed["ENGINE"] == SQLITE:
         return {"ENGINE": SQLITE, "NAME": parsed["NAME"], "OPTIONS": dict(SQLITE_OPTIONS)}
     if parsed["ENGINE"] != POSTGRESQL:
         raise ValueError("DATABASE_URL names neither sqlite nor postgres")
+    if not parsed["NAME"] and "service" not in parsed.get("OPTIONS", {}):
+        raise ValueError("DATABASE_URL names no database")
     return parsed

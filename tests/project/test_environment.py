@@ -74,7 +74,10 @@ def test_postgresql_is_named_by_its_url(scheme: str, tmp_path: Path) -> None:
     assert settings["OPTIONS"] == {"sslmode": "require"}
 
 
-@pytest.mark.parametrize("url", ["mysql://ann:hunter2@db/ome", "hunter2", "postgres://ann:hunter2@db:port/ome", "://"])
+@pytest.mark.parametrize(
+    "url",
+    ["mysql://ann:hunter2@db/ome", "hunter2", "postgres://ann:hunter2@db:port/ome", "postgres://ann:hunter2@db", "://"],
+)
 def test_another_url_is_refused_without_its_password(url: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="DATABASE_URL") as refused:
         database(url, tmp_path / "db")
