@@ -6,7 +6,7 @@ pin is offered only when v1.2's answer stays the same with it and v1.3 then no l
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,13 +42,14 @@ class Draft:
         return self.service.ref.namespace, self.service.ref.name
 
 
-def tried(old: Fleet, new: Fleet, drafts: Iterable[Draft]) -> dict[ObjectRef, Pin]:
+def tried(old: Fleet, new: Fleet, drafts: Iterable[Draft], between: Callable[[], None]) -> dict[ObjectRef, Pin]:
     """The pin of each service for which one holds something back.
 
     Args:
         old: the cluster by v1.2.
         new: the cluster by v1.3.
         drafts: the services that something changes for.
+        between: called between two services.
     """
     waiting = [(draft, patches) for draft in drafts if (patches := _patches(draft))]
     found: dict[ObjectRef, Pin] = {}
@@ -62,6 +63,7 @@ def tried(old: Fleet, new: Fleet, drafts: Iterable[Draft]) -> dict[ObjectRef, Pi
                 found[draft.service.ref] = Pin(patches[0], holds, _restarts(patches[0]))
             elif patches[1:]:
                 again.append((draft, patches[1:]))
+            between()
         waiting = again
     return found
 
@@ -118,7 +120,11 @@ def _restarts(patch: Mapping[str, Any]) -> bool:
 
 
 def pinned_runtimes(
-    old: Fleet, new: Fleet, moving: Mapping[ObjectRef, Sequence[Draft]], having: Mapping[ObjectRef, Sequence[Draft]]
+    old: Fleet,
+    new: Fleet,
+    moving: Mapping[ObjectRef, Sequence[Draft]],
+    having: Mapping[ObjectRef, Sequence[Draft]],
+    between: Callable[[], None],
 ) -> dict[ObjectRef, RuntimePin]:
     """The pin of each runtime that keeps services on MultiNode and changes nothing else.
 
@@ -127,6 +133,7 @@ def pinned_runtimes(
         new: the cluster by v1.3.
         moving: by runtime, the services that move because of its shape.
         having: by runtime, every service that gets it.
+        between: called between two services.
     """
     patches = {ref: _runtime_patch(drafts) for ref, drafts in moving.items()}
     known = {ref: new.runtimes[(ref.namespace, ref.name)] for ref in patches}
@@ -144,6 +151,7 @@ def pinned_runtimes(
             fresh = changes_of(before, after, draft.uses_lws)
             worse = {each.key for each in fresh if each.severity != "know"} - {each.key for each in draft.changes}
             harmless &= _same(draft.before, before) and not worse
+            between()
         if holds and harmless:
             found[ref] = RuntimePin(patch, holds, len(movers) - holds)
     return found

@@ -6,7 +6,7 @@ writes one, is neither a pin nor a mistake: no rule reads it but for ``VirtualDe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from .explain import explain_service
@@ -47,19 +47,29 @@ def as_of(fleet: Fleet, semantics: Semantics) -> Fleet:
     )
 
 
-def upgrade_preview(fleet: Fleet, manifests: Manifests | None = None) -> UpgradePreview:
+def _on() -> None:
+    """Go on at once."""
+
+
+def upgrade_preview(
+    fleet: Fleet, manifests: Manifests | None = None, *, between: Callable[[], None] = _on
+) -> UpgradePreview:
     """What an upgrade from v1.2 to v1.3 changes in a cluster, whichever of the two it runs.
 
     Args:
         fleet: the cluster.
         manifests: of services, for the fields that a fleet doesn't keep: at least of those in whose manifest one of
             :data:`selection.rules.upgrade_fields.WORDS` stands.
+        between: called between two services, for a thread that has to let others run.
     """
     known = manifests or {}
     old, new = as_of(fleet, V1_2), as_of(fleet, V1_3)
-    drafts = [_draft(old, new, key, known) for key in sorted(fleet.services)]
+    drafts = []
+    for key in sorted(fleet.services):
+        drafts.append(_draft(old, new, key, known))
+        between()
     changed = [draft for draft in drafts if draft.changes]
-    pins = tried(old, new, changed)
+    pins = tried(old, new, changed, between)
     rows = [
         ServiceUpgrade(
             draft.service.ref, side_of(draft.before), side_of(draft.after), draft.changes, pins.get(draft.service.ref)
@@ -72,7 +82,7 @@ def upgrade_preview(fleet: Fleet, manifests: Manifests | None = None) -> Upgrade
         total=len(drafts),
         services=tuple(sorted(rows, key=lambda row: (urgency(row.changes[0].code), row.service))),
         objects=tuple(sorted(_objects(old, new, known, having), key=_place)),
-        runtimes=_runtimes(old, new, having),
+        runtimes=_runtimes(old, new, having, between),
         checks=tuple(_checks(fleet, drafts, rows)),
     )
 
@@ -125,13 +135,15 @@ def _place(each: ObjectUpgrade) -> tuple[int, int, ObjectRef, str]:
     return urgency(each.change.code), -(each.services or 0), each.object, each.path
 
 
-def _runtimes(old: Fleet, new: Fleet, having: Mapping[ObjectRef, list[Draft]]) -> tuple[RuntimeMoves, ...]:
+def _runtimes(
+    old: Fleet, new: Fleet, having: Mapping[ObjectRef, list[Draft]], between: Callable[[], None]
+) -> tuple[RuntimeMoves, ...]:
     moving: dict[ObjectRef, list[Draft]] = {}
     for ref, drafts in having.items():
         own = [draft for draft in drafts if _moves(draft) and draft.after.selected and draft.after.selected.ref == ref]
         if own:
             moving[ref] = own
-    pins = pinned_runtimes(old, new, moving, having) if moving else {}
+    pins = pinned_runtimes(old, new, moving, having, between) if moving else {}
     rows = [
         RuntimeMoves(ref, len(drafts), sum(_breaks(draft) for draft in drafts), pins.get(ref))
         for ref, drafts in moving.items()

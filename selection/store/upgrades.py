@@ -7,8 +7,9 @@ generation, and a thread computes the next one; only few services are judged whi
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +30,9 @@ __all__ = ["FEW", "Previewed", "compute_preview", "preview_of"]
 
 FEW = 200
 """So many services are judged within a tenth of a second, so that nobody needs to come back."""
+
+_SPELL = 0.004
+"""Seconds that a thread judges before it lets the pages of this process have a turn of the same length."""
 
 _KEPT = 8
 _kept: OrderedDict[int, Previewed] = OrderedDict()
@@ -65,15 +69,22 @@ def preview_of(cluster: Cluster) -> Previewed | None:
     return known
 
 
-def compute_preview(cluster: Cluster) -> Previewed:
-    """The preview of the cluster as it stands; computed now unless it is known."""
+def _at_once() -> None:
+    """Go on with the next service."""
+
+
+def compute_preview(cluster: Cluster, *, between: Callable[[], None] = _at_once) -> Previewed:
+    """The preview of the cluster as it stands; computed now unless it is known.
+
+    ``between`` is called between two services.
+    """
     with _computing_of(cluster):  # one thread computes, and the others wait for it
         with _lock:
             known = _kept.get(cluster.pk)
         if known is not None and known.of(cluster):
             return known
         with uncollected():
-            preview = upgrade_preview(fleet_of(cluster), _manifests(cluster))
+            preview = upgrade_preview(fleet_of(cluster), _manifests(cluster), between=between)
         found = Previewed(cluster.generation, cluster.ome_version, preview)
         with _lock:
             _kept[cluster.pk] = found
@@ -90,9 +101,21 @@ def _computing_of(cluster: Cluster) -> threading.Lock:
 
 def _compute_apart(cluster: Cluster) -> None:
     try:
-        compute_preview(cluster)
+        compute_preview(cluster, between=_Turns())
     finally:
         connection.close()  # a thread of its own has one of its own
+
+
+class _Turns:
+    """Lets others run for half of the time: Python runs one thread at a time, and a page gives way at each query."""
+
+    def __init__(self) -> None:
+        self.since = time.perf_counter()
+
+    def __call__(self) -> None:
+        if time.perf_counter() - self.since > _SPELL:
+            time.sleep(_SPELL)
+            self.since = time.perf_counter()
 
 
 def _manifests(cluster: Cluster) -> Mapping[ObjectRef, Mapping[str, Any]]:

@@ -216,6 +216,21 @@ def _threads_kept(monkeypatch: pytest.MonkeyPatch) -> list[Callable[..., object]
     return kept
 
 
+def test_a_thread_that_judges_lets_others_have_their_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = lab()
+    slept: list[float] = []
+    monkeypatch.setattr(upgrades, "_SPELL", 0.0)
+    monkeypatch.setattr("selection.store.upgrades.time.sleep", slept.append)
+    monkeypatch.setattr("selection.store.upgrades.connection.close", lambda: None)  # this thread's own is still needed
+
+    upgrades._compute_apart(cluster)
+
+    assert len(slept) >= 3, "once for each service"
+    known = preview_of(cluster)
+    assert known is not None
+    assert known.of(cluster)
+
+
 def test_one_computes_and_others_do_not_start_again(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = lab()
     monkeypatch.setattr(upgrades, "FEW", 2)

@@ -12,7 +12,6 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from selection.faces.exports import EXPORTS, export
-from selection.faces.lists import PAGE_SIZE
 from selection.faces.pages.errors import missing_object
 from selection.faces.upgrading import KEYS, WITH_NEXT, lines, markdown, side_text, verdict_text
 from selection.faces.words import word
@@ -23,6 +22,9 @@ from selection.store.results import service_clusters
 from selection.store.upgrades import compute_preview, preview_of
 
 __all__ = ["upgrade"]
+
+ROWS = 25
+"""Rows of a page: each has several sentences and a command."""
 
 VIEWS = {"services": "Services", "runtimes": "Runtimes whose services move", "objects": "Fields and annotations"}
 
@@ -109,7 +111,7 @@ def _listed(preview: UpgradePreview, view: str, query: QueryDict) -> dict[str, A
     code, words = query.get("code", ""), query.get("q", "").lower().split()
     every: Sequence[ServiceUpgrade | RuntimeMoves | ObjectUpgrade] = getattr(preview, view)
     kept = [each for each in every if _fits(each, code, words)]
-    page = Paginator(kept, PAGE_SIZE).get_page(query.get("page"))
+    page = Paginator(kept, ROWS).get_page(query.get("page"))
     return {
         "page": page,
         "pages": page.paginator.get_elided_page_range(page.number, on_each_side=1, on_ends=1),
