@@ -74,7 +74,7 @@ def _service(plan: ServicePlan, level: int) -> Iterator[str]:
     if not plan.steps and not plan.reasons:
         yield from ("There is nothing to do.", "")
         return
-    yield f"State: {plan.state}. The plan is {'ready' if plan.ready else '**not ready**'}."
+    yield f"State: {plan.state or 'unknown'}. The plan is {'ready' if plan.ready else '**not ready**'}."
     yield ""
     yield from _list(in_markdown(f"reason-{note.code}", note=note) for note in plan.reasons)
     yield from _list(in_markdown(f"risk-{note.code}", note=note) for note in plan.risks)

@@ -76,7 +76,7 @@ def _create(copy: RuntimeCopy) -> Step:
     kind = resource(ref.kind)
     return Step(
         "create-runtime",
-        (f"kubectl create -f {file}",),  # a runtime's name needs no quotes
+        (kubectl("create", "-f", file, namespace=ref.namespace),),  # a file may leave the namespace out
         checks=(Check(kubectl("get", kind, ref.name, namespace=ref.namespace), "runtime-there", {"name": ref.name}),),
         back=(kubectl("delete", kind, ref.name, namespace=ref.namespace),),
         facts={"file": file, "runtime": copy.runtime.to_dict(), "copy": ref.to_dict()},

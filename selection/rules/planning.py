@@ -203,7 +203,8 @@ class _Draft:
         """The plan, its outcome being what the changed fleet says."""
         after = explain_service(changed, self.ref.namespace, self.ref.name, brief=True)
         states = [each.state for each in self.components if each.state is not None]
-        reasons = tuple(self._reasons(after)) if any(state != "done" for state in states) else ()
+        finished = self.service is not None and all(state == "done" for state in states)
+        reasons = () if finished else tuple(self._reasons(after))
         moving = [each for each in self.components if each.moves]
         return ServicePlan(
             service=self.ref,
@@ -253,8 +254,11 @@ class _Draft:
         """Why the plan can't be carried out as it is."""
         if OME_NATIVE not in self.fleet.semantics.modes:
             yield Note("needs-v1.3", {"version": self.fleet.semantics.version})
-        if self.service is None or not self.manifest:
+        for problem in self.before.problems if self.service is None else ():
+            yield Note("unreadable", {"path": problem.path, "message": problem.message})
+        if self.service is not None and not self.manifest:
             yield Note("unreadable", {"path": "", "message": "its manifest isn't there"})
+        if self.service is None or not self.manifest:
             return
         if self.before.selected is None:
             yield Note("no-runtime", {"message": self.before.message or ""})

@@ -81,6 +81,14 @@ def test_a_plan_that_is_not_ready_says_why_first(folder: Path) -> None:
     assert lines[2].startswith("  Values were taken out of the runtime before it was stored")
 
 
+def test_a_service_that_can_not_be_read(folder: Path) -> None:
+    (folder / "broken.yaml").write_text(as_yaml(a_service("broken", engine={"minReplicas": "two"})))
+    assert run(*asked(folder, "--isvc", "team/broken")).splitlines()[:2] == [
+        "InferenceService team/broken: unknown, the plan is not ready",
+        '  It can\'t be read at spec.engine.minReplicas: expected an integer, found text "two".',
+    ]
+
+
 def test_nothing_to_do(folder: Path) -> None:
     text = run(*asked(folder, "--isvc", "team/done"))
     assert text == "InferenceService team/done: has nothing to do with MultiNode. There is nothing to do.\n"

@@ -155,6 +155,7 @@ def test_a_partner_that_runs_a_deployment_moves_too_and_leaves_it_behind() -> No
 def test_a_namespaced_copy_is_named_with_its_kind() -> None:
     found = plan(leaning("fast", "team"), multi_node(), deployed(OLD))
     assert found.patch["spec"]["runtime"] == {"name": "fast-omenative", "kind": "ServingRuntime"}
+    assert found.steps[0].commands == ("kubectl create -f fast-omenative.yaml -n team",)
     assert found.steps[0].checks[0].command == "kubectl get servingruntime.ome.io fast-omenative -n team"
     written = plan(leaning("fast", "team"), multi_node(runtime={"name": "fast", "kind": "ServingRuntime"}))
     assert written.patch["spec"]["runtime"] == {"name": "fast-omenative"}
@@ -376,6 +377,15 @@ def test_before_v1_3_there_is_nowhere_to_move() -> None:
 def test_a_service_that_is_not_there_is_told() -> None:
     with pytest.raises(LookupError):
         plan_services(Fleet(), [CHAT], {})
+
+
+def test_a_service_that_can_not_be_read_has_no_plan_and_says_where() -> None:
+    found = plan(leaning(), a_service(engine={"minReplicas": "two"}), deployed(OLD))
+    assert (found.ready, found.steps, found.components) == (False, (), ())
+    assert [note.facts["path"] for note in found.reasons] == ["spec.engine.minReplicas"]
+    manifests = [a_model(), leaning(), multi_node()]
+    (missing,) = plan_services(read_fleet(manifests), [CHAT], {})
+    assert (codes(missing.reasons), missing.patch) == (["unreadable"], {})
 
 
 def test_services_of_one_runtime_share_its_copy() -> None:

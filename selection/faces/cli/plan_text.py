@@ -64,7 +64,7 @@ def service_lines(plan: ServicePlan) -> Iterator[str]:
     if not plan.steps and not plan.reasons:
         yield f"{plan.service}: {plan.state or 'has nothing to do with MultiNode'}. There is nothing to do."
         return
-    yield f"{plan.service}: {plan.state}, the plan is {'ready' if plan.ready else 'not ready'}"
+    yield f"{plan.service}: {plan.state or 'unknown'}, the plan is {'ready' if plan.ready else 'not ready'}"
     yield from (f"  {in_plain(f'reason-{note.code}', note=note)}" for note in plan.reasons)
     yield from (f"  {in_plain(f'risk-{note.code}', note=note)}" for note in plan.risks)
     yield f"Accelerators: {accelerators(plan.needs)} for the new pods; {accelerators(plan.holds)} held by the old ones"
