@@ -146,6 +146,8 @@ def read_file(path: Path) -> list[Declaration]:
     """
     try:
         path = path.expanduser()
+        if path.is_fifo():  # opening one waits for somebody to write
+            raise DeclarationError(f"{path}: it can't be read (a pipe is read once, and this is read again)")
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     except RuntimeError:

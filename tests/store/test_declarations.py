@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -116,6 +117,12 @@ def test_a_file_of_any_depth_is_told(file: Callable[[str], Path]) -> None:
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(DeclarationError, match=r"no\.yaml: it can't be read \(No such file or directory\)"):
         read_file(tmp_path / "no.yaml")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "clusters.yaml")
+    with pytest.raises(DeclarationError, match=r"clusters\.yaml: it can't be read \(a pipe"):
+        read_file(tmp_path / "clusters.yaml")
 
 
 def test_a_home_folder_that_nobody_has_is_told() -> None:
