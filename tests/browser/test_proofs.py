@@ -98,7 +98,8 @@ def test_a_service_is_compared_with_one_that_is_searched_for(visitor: Visitor, s
     page.get_by_role("link", name="Compare with …").click()
     page.get_by_label("Words of its cluster's, namespace's or own name").fill("frontier disagg-chat")
     page.get_by_role("button", name="Find", exact=True).click()
-    page.get_by_role("link", name="frontier/disagg-chat", exact=True).click()
+    found = page.get_by_role("region", name="Find another by name")
+    found.get_by_role("link", name="frontier/disagg-chat", exact=True).click()
 
     expect(page.locator(".lead")).to_contain_text(
         "research-chat gets sgl-fathom-multinode, disagg-chat gets sgl-fathom-pd"
