@@ -121,4 +121,3 @@ def _merged(fleet: Fleet, effective: Effective) -> dict[str, Any]:
 
 def _kind(namespace: str) -> str:
     return "ServingRuntime" if namespace else "ClusterServingRuntime"
-
