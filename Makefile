@@ -24,7 +24,7 @@ help: ## list the targets
 run: $(RUN_STAMP) ## set up what is missing; serve on http://127.0.0.1:8000/ and follow KUBECONFIG's cluster, or show the demo fleet
 	@$(BIN)/python manage.py migrate --verbosity 0
 ifndef KUBECONFIG
-	@$(BIN)/python manage.py demo
+	@$(BIN)/python manage.py demo --with-past
 endif
 	@OME_DASHBOARD_PORT=$(PORT) exec $(BIN)/python -m ome_dashboard.run $(if $(KUBECONFIG),--current-context,--declared-only)
 

@@ -9,7 +9,7 @@ import pytest
 from selection.faces.management.commands.demo import FLEET
 from selection.rules.explain import explain_service
 from selection.store.fleets import fleet_of
-from selection.store.models import Cluster, ConflictRow, RuntimeResult, ServiceResult, StoredObject
+from selection.store.models import Change, Cluster, ConflictRow, RuntimeResult, ServiceResult, StoredObject
 from tests.store.builders import model, rows, sync
 
 from .cli import manage, refused, run, run_json
@@ -160,3 +160,46 @@ def test_a_database_out_of_reach_is_said_in_one_line() -> None:
     assert done.code == 1
     assert done.err.startswith("CommandError: the database can't be used (")
     assert done.err.count("\n") == 1
+
+
+def answers() -> set[tuple[Any, ...]]:
+    """What is stored of every object, and what each service gets."""
+    objects = StoredObject.objects.values_list("cluster__name", "kind", "namespace", "name", "digest")
+    services = ServiceResult.objects.values_list("cluster__name", "namespace", "name", "outcome", "selected_name")
+    conflicts = ConflictRow.objects.values_list("cluster__name", "namespace", "service", "component", "code")
+    return {*objects, *services, *conflicts}
+
+
+def test_with_its_past_it_shows_what_changed_and_why_and_ends_as_without() -> None:
+    run("demo")
+    without = answers()
+    Cluster.objects.all().delete()
+    run("demo", "--with-past")
+    assert answers() == without
+    told = Change.objects.values_list("service", "what", "before", "after", "cause__kind", "cause__name")
+    runtime, mistral = "ClusterServingRuntime", "ClusterServingRuntime//sgl-mistral"
+    moved = ("InferenceService", "research-chat-next")
+    assert {each for each in told if each[1] != "conflict"} == {
+        ("copywriter", "outcome", "no-runtime", "auto-selected", runtime, "sgl-mistral"),
+        ("copywriter", "runtime", "", mistral, runtime, "sgl-mistral"),
+        ("copywriter", "mode", "", "RawDeployment", runtime, "sgl-mistral"),
+        (
+            "copilot",
+            "runtime",
+            "ClusterServingRuntime//sgl-qwen3",
+            "ServingRuntime/assistants/team-borealis",
+            "ServingRuntime",
+            "team-borealis",
+        ),
+        ("copilot-canary", "service", "", "auto-selected", "InferenceService", "copilot-canary"),
+        ("research-chat-next", "mode", "MultiNode", "OMENative", *moved),
+        (
+            "research-chat-next",
+            "runtime",
+            "ClusterServingRuntime//sgl-fathom-multinode",
+            "ClusterServingRuntime//sgl-fathom-multinode-omenative",
+            *moved,
+        ),
+    }
+    run("demo", "--with-past")
+    assert len(told.all()) == len(told)
