@@ -20,6 +20,9 @@ _COMPARED = 5000
 #: Characters; no name in Kubernetes has more. Databases refuse to look for what is far longer.
 _LONGEST = 253
 
+#: PostgreSQL has no text with it, and refuses to look for one; SQLite finds nothing.
+_NUL = "\0"
+
 SIBLINGS = {
     "ServingRuntime": ("ServingRuntime", "ClusterServingRuntime"),
     "ClusterServingRuntime": ("ServingRuntime", "ClusterServingRuntime"),
@@ -39,11 +42,15 @@ class Near:
 
 def find_cluster(name: str) -> Cluster | None:
     """The cluster of that name."""
+    if _NUL in name:
+        return None
     return Cluster.objects.filter(name=name).first()
 
 
 def find_object(cluster: str, kind: str, namespace: str, name: str) -> StoredObject | None:
     """The object as it was read, with its cluster; ``namespace`` is ``""`` for a cluster-scoped one."""
+    if any(_NUL in part for part in (cluster, kind, namespace, name)):
+        return None
     rows = StoredObject.objects.select_related("cluster")
     return rows.filter(cluster__name=cluster, kind=kind, namespace=namespace, name=name).first()
 
@@ -54,7 +61,7 @@ def names_near(cluster: str, kind: str, name: str, limit: int = 5) -> list[Near]
     The same name elsewhere comes first, then names that differ by a few letters, then names that contain it.
     Two queries at most.
     """
-    if len(name) > _LONGEST:
+    if len(name) > _LONGEST or _NUL in cluster + kind + name:
         return []
     rows = StoredObject.objects.filter(kind__in=SIBLINGS.get(kind, (kind,))).exclude(name="")
     fields = ("cluster__name", "kind", "namespace", "name")
@@ -92,7 +99,7 @@ def elsewhere(stored: StoredObject, limit: int = 20) -> list[Near]:
 
 def named_like(kinds: Iterable[str], text: str, limit: int = 30) -> list[Near]:
     """Objects of these kinds that have every word of the text in their cluster's, namespace's or own name."""
-    words = text.split()[:8]
+    words = text.replace(_NUL, "").split()[:8]
     if any(len(word) > _LONGEST for word in words):
         return []
     rows = StoredObject.objects.filter(kind__in=list(kinds))

@@ -148,3 +148,20 @@ def test_it_needs_few_queries(client: Client, django_assert_max_num_queries: Dja
 
 def test_it_requires_sign_in_in_server_mode(client: Client, server_mode: Settings) -> None:
     assert client.get(RUNTIME).headers["Location"].startswith("/login/")
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [
+        ("/objects/%00/BaseModel/-/x/", 404),
+        ("/objects/lab/BaseModel/-/%00/", 404),
+        ("/services/%00/team/chat/", 404),
+        ("/clusters/%00/settings/", 404),
+        ("/compare/services/?q=%00", 200),
+        ("/compare/services/?a=%00/team/chat", 404),
+        ("/matrix/?cluster=%00", 404),
+        ("/migration/?cluster=%00", 200),
+    ],
+)
+def test_an_address_with_what_no_database_keeps_names_nothing(client: Client, address: str, status: int) -> None:
+    assert client.get(address).status_code == status

@@ -13,6 +13,7 @@ from selection.faces.lists import Column, Group, Listing, ListState, show_list
 from selection.faces.pictures import steps
 from selection.faces.words import word
 from selection.store.daily import progress
+from selection.store.lookup import find_cluster
 from selection.store.migration import components_on_the_way, runtimes_to_move, state_counts
 from selection.store.models import Cluster, ComponentResult, RuntimeResult
 
@@ -96,7 +97,7 @@ def migration(request: HttpRequest) -> HttpResponseBase:
     rows: QuerySet[Any] = runtimes_to_move() if view == "runtimes" else components_on_the_way()
 
     def context(state: ListState) -> dict[str, Any]:
-        cluster = Cluster.objects.filter(name=state.query.get("cluster", "")).first()
+        cluster = find_cluster(state.query.get("cluster", ""))
         return {
             **tab_values(view),
             **progress_values(cluster),
