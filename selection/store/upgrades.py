@@ -26,7 +26,7 @@ from .fleets import fleet_of
 from .models import Cluster, StoredObject
 from .uncollected import uncollected
 
-__all__ = ["FEW", "Previewed", "compute_preview", "preview_of"]
+__all__ = ["FEW", "Previewed", "compute_preview", "manifests_beside", "preview_of"]
 
 FEW = 200
 """So many services are judged within a tenth of a second, so that nobody needs to come back."""
@@ -84,7 +84,7 @@ def compute_preview(cluster: Cluster, *, between: Callable[[], None] = _at_once)
         if known is not None and known.of(cluster):
             return known
         with uncollected():
-            preview = upgrade_preview(fleet_of(cluster), _manifests(cluster), between=between)
+            preview = upgrade_preview(fleet_of(cluster), manifests_beside(cluster), between=between)
         found = Previewed(cluster.generation, cluster.ome_version, preview)
         with _lock:
             _kept[cluster.pk] = found
@@ -118,7 +118,7 @@ class _Turns:
             self.since = time.perf_counter()
 
 
-def _manifests(cluster: Cluster) -> Mapping[ObjectRef, Mapping[str, Any]]:
+def manifests_beside(cluster: Cluster) -> Mapping[ObjectRef, Mapping[str, Any]]:
     """The services' manifests that have to be looked at beside the fleet. One query."""
     any_word = Q(pk__in=())
     for word in WORDS:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.faces.cli import as_yaml, manage, refused, run, run_json
 from tests.faces.clusters import store
-from tests.rules.manifests import Manifest, a_model, a_runtime, a_service
+from tests.rules.manifests import Manifest, a_model, a_runtime, a_service, moded
 
 SHAPED: Manifest = {"leader": {}, "worker": {}}
 
@@ -49,12 +49,14 @@ def test_the_same_comes_as_json_csv_and_markdown(files: Path) -> None:
 
 @pytest.mark.django_db
 def test_a_stored_cluster_is_judged_whichever_release_it_runs() -> None:
-    store(a_model(), a_runtime(engineConfig=SHAPED), a_service(), name="lab", version="1.2")
+    several = (a_service(f"held-{number}", engine=moded("MultiNode", scaleTarget=5)) for number in range(3))
+    store(a_model(), a_runtime(engineConfig=SHAPED), a_service(), *several, name="lab", version="1.2")
 
     (value,) = run_json("upgrade-preview", "--cluster", "lab")
 
     assert (value["cluster"], value["runs"], value["services_changed"]) == ("lab", "1.2", 1)
-    assert run("upgrade-preview").startswith("lab: Go after 1 decision; ")
+    assert [each["path"] for each in value["objects"]] == ["spec.engine.scaleTarget"] * 3
+    assert run("upgrade-preview").startswith("lab: Go after 4 decisions; ")
 
 
 @pytest.mark.django_db

@@ -8,13 +8,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from selection.faces.cli.output import as_csv, as_json, table
-from selection.faces.cli.sources import Source, add_source_arguments, open_sources
+from selection.faces.cli.sources import Source, add_source_arguments, cluster_named, open_sources
 from selection.faces.plain import plain_sentence
 from selection.faces.upgrading import KEYS, lines, markdown, side_text, verdict_text
 from selection.faces.words import word
 from selection.rules.objects import ObjectRef
 from selection.rules.upgrade import UPGRADES, UpgradePreview
 from selection.rules.upgrade_preview import upgrade_preview
+from selection.store.upgrades import manifests_beside
 
 __all__ = ["Command"]
 
@@ -49,6 +50,8 @@ class Command(BaseCommand):
 
 
 def _preview(source: Source) -> UpgradePreview:
+    if source.cluster:
+        return upgrade_preview(source.fleet, manifests_beside(cluster_named(source.cluster)))
     refs = (ObjectRef("InferenceService", namespace, name) for namespace, name in source.fleet.services)
     return upgrade_preview(source.fleet, source.manifests(refs))
 
