@@ -69,19 +69,24 @@ def tried(old: Fleet, new: Fleet, drafts: Iterable[Draft], between: Callable[[],
 
 
 def _patches(draft: Draft) -> list[dict[str, Any]]:
-    """What may hold: everything together, then the modes and the runtime alone."""
+    """What may hold: everything together, then the modes and the runtime alone.
+
+    A runtime that was selected may refuse the mode that a service asks for; of one that is named it is only advice.
+    """
     modes: dict[str, Any] = {}
     for change in draft.changes:
         was = change.facts.get("from")
         if change.code in MODE_CODES and was in V1_3.modes and was != VIRTUAL_DEPLOYMENT:
             modes[change.component] = {"annotations": {MODE_ANNOTATION: was}}
+    asks = any(change.code in _RUNTIME_CODES for change in draft.changes)
     runtime: dict[str, Any] = {}
     selected = draft.before.selected
-    if selected is not None and any(change.code in _RUNTIME_CODES for change in draft.changes):
+    if selected is not None and (asks or not draft.service.named_runtime):
         name = {} if draft.service.named_runtime else {"name": selected.ref.name}
         runtime = {"runtime": {**name, "kind": selected.ref.kind}}
-    patches = [{**runtime, **modes}, modes, runtime] if modes and runtime else [modes or runtime]
-    return [{"spec": patch} for patch in patches if patch]
+    together = {**runtime, **modes}
+    patches = [together, modes, runtime] if asks else [modes, together] if modes else []
+    return [{"spec": patch} for place, patch in enumerate(patches) if patch and patch not in patches[:place]]
 
 
 def pinned_service(service: Service, patch: Mapping[str, Any]) -> Service:

@@ -96,6 +96,11 @@ CASES: list[tuple[list[Manifest], list[str], dict[str, Any], dict[str, Any], Map
      ["mode-starts-to-count", "selection-differs"], {"engine": "RawDeployment"}, {"engine": "OMENative"},
      {"spec": {"runtime": {"name": "fast", "kind": "ClusterServingRuntime"},
                "engine": {"annotations": {MODE: "RawDeployment"}}}}),
+    # a runtime that was selected would refuse the pinned mode, so it is named as well
+    ([a_runtime(engineConfig=moded("OMENative", **LWS)), a_service()], ["breaks-lws"], {"engine": "MultiNode"},
+     {"engine": "OMENative"},
+     {"spec": {"runtime": {"name": "fast", "kind": "ClusterServingRuntime"},
+               "engine": {"annotations": {MODE: "MultiNode"}}}}),
     # without a model, v1.2 does nothing
     ([a_runtime(), a_service(model=None, runtime=BY_NAME)], ["gets-runtime"], {"engine": None},
      {"engine": "RawDeployment"}, None),
