@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 from django.db.models import Q
 
@@ -12,7 +13,7 @@ from selection.rules.objects import ObjectRef
 
 from .models import Cluster, StoredObject
 
-__all__ = ["Near", "elsewhere", "find_cluster", "find_object", "named_like", "names_near", "objects_of"]
+__all__ = ["Near", "elsewhere", "find_cluster", "find_object", "manifests_of", "named_like", "names_near", "objects_of"]
 
 #: More names than this aren't compared letter by letter; those that contain the name are found all the same.
 _COMPARED = 5000
@@ -87,6 +88,24 @@ def objects_of(cluster: Cluster, refs: Iterable[ObjectRef]) -> dict[ObjectRef, S
         any_of |= Q(kind=ref.kind, namespace=ref.namespace, name=ref.name)
     rows = StoredObject.objects.filter(any_of, cluster=cluster)
     return {ObjectRef(row.kind, row.namespace, row.name): row for row in rows}
+
+
+def manifests_of(cluster: Cluster, refs: Iterable[ObjectRef]) -> dict[ObjectRef, Mapping[str, Any]]:
+    """The manifests of these objects, of a few hundred at most, without those that aren't there. One query a kind.
+
+    Names are asked for and namespaces compared here: hundreds of conditions on both take a database seconds.
+    """
+    wanted = set(refs)
+    kinds: dict[str, set[str]] = {}
+    for ref in wanted:
+        kinds.setdefault(ref.kind, set()).add(ref.name)
+    found: dict[ObjectRef, Mapping[str, Any]] = {}
+    for kind, names in kinds.items():
+        scopes = {ref.namespace for ref in wanted if ref.kind == kind}
+        rows = StoredObject.objects.filter(cluster=cluster, kind=kind, namespace__in=scopes, name__in=names)
+        for namespace, name, manifest in rows.values_list("namespace", "name", "manifest"):
+            found[ObjectRef(kind, namespace, name)] = manifest
+    return {ref: manifest for ref, manifest in found.items() if ref in wanted}
 
 
 def elsewhere(stored: StoredObject, limit: int = 20) -> list[Near]:

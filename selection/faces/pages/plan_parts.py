@@ -9,7 +9,7 @@ from django.http import HttpResponse
 
 from selection.faces.comparing import DiffLine
 from selection.rules.objects import ObjectRef
-from selection.store.lookup import objects_of
+from selection.store.lookup import manifests_of
 from selection.store.models import Cluster
 
 __all__ = ["FORMATS", "diff_lines", "download", "stored_manifests"]
@@ -25,10 +25,10 @@ _KINDS = {"+": "add", "-": "del", "@": "at"}
 
 
 def stored_manifests(cluster: Cluster) -> Callable[[Sequence[ObjectRef]], Mapping[ObjectRef, Mapping[str, Any]]]:
-    """Gives manifests as they are stored, secrets replaced. One query each time it is asked."""
+    """Gives manifests as they are stored, secrets replaced. One query for each kind each time it is asked."""
 
     def manifests(refs: Sequence[ObjectRef]) -> Mapping[ObjectRef, Mapping[str, Any]]:
-        return {ref: each.manifest for ref, each in objects_of(cluster, refs).items()}
+        return manifests_of(cluster, refs)
 
     return manifests
 
