@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 __all__ = ["Environment", "Problem"]
 
@@ -74,6 +75,14 @@ class Environment:
             self._wrong("E002", name, f"is not a whole number from {least} to {most}")
             return default
         return int(value)
+
+    def folder(self, name: str, default: Path) -> Path:
+        """A folder's absolute path, ``~`` expanded; a home folder that is nobody's is a problem (E002)."""
+        try:
+            return Path(self.text(name, str(default))).expanduser().absolute()
+        except RuntimeError:
+            self._wrong("E002", name, "begins with a home folder that is nobody's")
+            return default
 
     def names(self, name: str) -> list[str]:
         """A list separated by commas, without blanks."""

@@ -23,7 +23,7 @@ ENVIRONMENT = Environment(os.environ)
 
 MODE = ENVIRONMENT.choice("OME_DASHBOARD_MODE", ["local", "server"], "local")
 LOCAL = MODE == "local"
-DATA = Path(ENVIRONMENT.text("OME_DASHBOARD_DATA", str(BASE_DIR / "data"))).expanduser().absolute()
+DATA = ENVIRONMENT.folder("OME_DASHBOARD_DATA", BASE_DIR / "data")
 DEBUG = ENVIRONMENT.switch("OME_DASHBOARD_DEBUG", False)
 if DEBUG and not LOCAL:
     ENVIRONMENT.report(
@@ -140,7 +140,18 @@ TEMPLATES = [
 
 DATABASES: dict[str, dict[str, Any]]
 try:
-    DATABASES = {"default": database(ENVIRONMENT.text("DATABASE_URL"), DATA / "ome-dashboard.sqlite3")}
+    DATABASE_URL = ENVIRONMENT.text("DATABASE_URL")
+    DATABASES = {"default": database(DATABASE_URL, DATA / "ome-dashboard.sqlite3")}
+    if not DATABASE_URL:
+        DATA.mkdir(parents=True, exist_ok=True)
+except OSError as error:
+    if not any(each.id == "ome_dashboard.E004" for each in ENVIRONMENT.problems):
+        ENVIRONMENT.report(
+            "E004",
+            f"The folder of the SQLite file, {DATA}, can't be made: {error.strerror}.",
+            "Make OME_DASHBOARD_DATA a folder that this user may write, or set DATABASE_URL.",
+        )
+    DATABASES = {"default": database("sqlite://:memory:", DATA)}
 except ValueError as error:
     ENVIRONMENT.report(
         "E006",

@@ -67,10 +67,15 @@ class Declaration:
 def check_name(text: str) -> str:
     """A cluster's name: 1 to 253 printable characters, blanks around it don't count.
 
+    It stands in the addresses of its pages, so between its slashes there must be something, and not ``.`` or ``..``.
+
     Raises:
         DeclarationError: it isn't one.
     """
-    return _short("a cluster's name", text, 253)
+    name = _short("a cluster's name", text, 253)
+    if {"", ".", ".."} & set(name.split("/")):
+        raise DeclarationError("a cluster's name has no part that is empty, . or .. between its slashes")
+    return name
 
 
 def check_context(text: str) -> str:

@@ -65,6 +65,8 @@ def test_server_mode_says_all_that_it_lacks_at_once(tmp_path: Path) -> None:
         ({**SERVER, "OME_DASHBOARD_SECRET_KEY": "short"}, "E001"),
         ({**SERVER, "OME_DASHBOARD_ALLOWED_HOSTS": "*"}, "E005"),
         ({"OME_DASHBOARD_DATA": "/dev/null/data"}, "E004"),
+        ({**SERVER, "OME_DASHBOARD_DATA": "/dev/null/data"}, "E004"),
+        ({"OME_DASHBOARD_DATA": "~nobody-of-this-name/data"}, "E002"),
         ({"DATABASE_URL": "mysql://ann:hunter2@db/ome"}, "E006"),
     ],
 )

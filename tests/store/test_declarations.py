@@ -176,6 +176,13 @@ def test_names_are_printable_and_blanks_around_them_do_not_count() -> None:
             check_name(bad)
 
 
+@pytest.mark.parametrize("name", ["..", "a/../b", ".", "/", "a//b", "/a", "a/"])
+def test_a_name_is_an_address_that_browsers_leave_as_it_is(name: str) -> None:
+    with pytest.raises(DeclarationError, match="between its slashes"):
+        check_name(name)
+    assert check_name("arn:aws:eks:eu-west-1:1:cluster/prod..x") == "arn:aws:eks:eu-west-1:1:cluster/prod..x"
+
+
 def test_versions_are_those_that_are_known() -> None:
     assert [check_ome_version(each) for each in ("1.3", "1.2", "auto")] == ["1.3", "1.2", "auto"]
     with pytest.raises(DeclarationError):
