@@ -21,6 +21,7 @@ from selection.faces.pages.plan_parts import stored_manifests
 from selection.rules.migration_order import FleetOrder
 from selection.store.fleets import fleet_of
 from selection.store.models import Cluster
+from selection.store.uncollected import uncollected
 from selection.store.waiting import on_the_way
 
 __all__ = ["AT_ONCE", "Ordered", "forget_orders", "order_of"]
@@ -91,7 +92,9 @@ def _is_of(known: Ordered, cluster: Cluster) -> bool:
 
 def _compute(cluster: Cluster) -> Ordered:
     begun = time.monotonic()
-    order = fleet_order(fleet_of(cluster), stored_manifests(cluster))
+    fleet = fleet_of(cluster)
+    with uncollected():
+        order = fleet_order(fleet, stored_manifests(cluster))
     took = time.monotonic() - begun
     found = Ordered(cluster.generation, cluster.ome_version, order, timezone.now(), took)
     with _lock:
