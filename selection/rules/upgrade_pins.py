@@ -151,8 +151,8 @@ def pinned_runtimes(
         for draft in having[ref]:
             before, after = (explain_service(fleet, *draft.key, brief=True) for fleet in trials)
             pinned = draft.service.runtime is not None and draft.service.runtime.pinned
-            gone = {code for code, _ in _holds(draft, before, after)}
-            holds += draft.key in movers and not pinned and bool(gone & MODE_CODES)
+            gone = set(_holds(draft, before, after))
+            holds += draft.key in movers and not pinned and _leaving(draft) <= gone
             fresh = changes_of(before, after, draft.uses_lws)
             worse = {each.key for each in fresh if each.severity != "know"} - {each.key for each in draft.changes}
             harmless &= _same(draft.before, before) and not worse
@@ -163,10 +163,10 @@ def pinned_runtimes(
 
 
 def _runtime_patch(drafts: Iterable[Draft]) -> dict[str, Any]:
-    moved = {
-        change.component
-        for draft in drafts
-        for change in draft.changes
-        if change.code in MODE_CODES and change.facts["from"] == MULTI_NODE
-    }
+    moved = {component for draft in drafts for _, component in _leaving(draft)}
     return {"spec": {f"{name}Config": {"annotations": {MODE_ANNOTATION: MULTI_NODE}} for name in sorted(moved)}}
+
+
+def _leaving(draft: Draft) -> set[tuple[str, str]]:
+    """The changes of components that leave MultiNode: one that is held alone leaves the service half moved."""
+    return {change.key for change in draft.changes if change.code in MODE_CODES and change.facts["from"] == MULTI_NODE}

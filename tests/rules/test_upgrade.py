@@ -258,6 +258,13 @@ def test_a_runtime_pin_reaches_those_that_follow_it_and_decide_nothing_themselve
     assert (runtime.pin.holds, runtime.pin.missed) == (2, 2)
 
 
+def test_a_runtime_pin_that_holds_half_of_a_service_does_not_count() -> None:
+    found = preview(
+        a_model(), a_runtime(), a_service(engine=moded("omenative", **SHAPED), decoder=SHAPED), a_service("plain")
+    )
+    assert [(each.moves, each.pin) for each in found.runtimes] == [(1, None)]
+
+
 def test_a_runtime_pin_that_would_take_the_runtime_from_others_is_not_offered() -> None:
     # "chat" asks for RawDeployment, which the pin would have the runtime refuse
     found = preview(
