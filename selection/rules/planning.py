@@ -265,6 +265,8 @@ class _Draft:
             return
         if self.copy is not None:
             yield from self.copy.reasons
+        if places := self._own_references():
+            yield Note("own-references", {"places": places})
         yield from (Note("service-refused", {"message": message}) for message in after.admission.errors)
         if self.copy is not None and (after.selected is None or after.selected.ref != self.copy.copy):
             yield Note("other-runtime", {"runtime": str(after.selected.ref) if after.selected else None})
@@ -277,6 +279,14 @@ class _Draft:
             for conflict in modes.conflicts:
                 if conflict.code not in _HARMLESS and (name in self.moving or conflict.code not in {*known, "drift"}):
                     yield Note("conflict", {"component": name, "conflict": conflict.code})
+
+    def _own_references(self) -> list[str]:
+        """Where the service's own fields name LeaderWorkerSet: they win over the copy's, and no patch mends them."""
+        spec = self.manifest.get("spec")
+        if not self.moving or not isinstance(spec, Mapping):
+            return []
+        own = {name: spec.get(name) for name in (*self.moving, "router")}
+        return list(dict.fromkeys(each.path for each in find_references(own)))
 
     def _risks(self, waiting: Counter[ObjectRef]) -> Iterator[Note]:
         service, runtime = self.service, self.runtime

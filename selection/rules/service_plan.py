@@ -14,6 +14,7 @@ A plan's reasons and risks are codes:
 ``rework``           a person must change something in the copy first
 ``secrets-replaced`` values were taken out of what the copy is made of
 ``copy-refused``     the webhook would refuse the copy
+``own-references``   the service's own fields refer to LeaderWorkerSet: they win over what the copy says
 ``service-refused``  the webhook would refuse the patch
 ``other-runtime``    the service would get another runtime than the copy
 ``not-omenative``    a component would run in another mode
@@ -60,6 +61,7 @@ REASONS = (
     "rework",
     "secrets-replaced",
     "copy-refused",
+    "own-references",
     "service-refused",
     "other-runtime",
     "not-omenative",

@@ -356,6 +356,19 @@ def test_a_plan_that_leads_elsewhere_is_not_ready_and_says_why(code: str, object
     assert code in codes(found.reasons)
 
 
+def test_a_service_that_names_leader_worker_set_itself_is_not_ready_and_says_where() -> None:
+    selector = {"runner": {"name": "router", "args": ["--selector", "leaderworkerset.sigs.k8s.io/worker-index=0"]}}
+    engine = moded("MultiNode", **pods("--nnodes=$(LWS_GROUP_SIZE)"))
+    found = plan(a_runtime(engineConfig=pods("serve")), multi_node(engine=engine, router=selector), deployed(OLD))
+    (reason,) = found.reasons
+    assert reason.code == "own-references"
+    assert reason.facts["places"] == [
+        "spec.engine.leader.runner.args[0]",
+        "spec.engine.worker.runner.args[0]",
+        "spec.router.runner.args[1]",
+    ]
+
+
 def test_the_router_restarts_and_is_no_conflict() -> None:
     found = plan(leaning(), multi_node(router={}), deployed(OLD), deployed(PLAIN, "router"))
     assert (found.ready, "router" in codes(found.risks)) == (True, True)
