@@ -174,9 +174,11 @@ class Fleet:
         """The scopes with a runtime that may serve a model, the cluster's first."""
         if not self._scopes:
             self._index("")
-            for scope, index in sorted(self._indexes.items()):
+            found: dict[Key, list[str]] = {}
+            for scope, index in sorted(self._indexes.copy().items()):
                 for key in index.keys:
-                    self._scopes.setdefault(key, []).append(scope)
+                    found.setdefault(key, []).append(scope)
+            self._scopes.update(found)  # at once, so that no other thread sees half of them
         return self._scopes.get(key_of(model), [])
 
     def _index(self, scope: str) -> RuntimeIndex:
@@ -295,7 +297,8 @@ def _remember(old: Fleet, new: Fleet) -> None:
             changed.setdefault(scope, []).extend(runtime for runtime in pair if runtime is not None)
     if sum(map(len, changed.values())) > _FEW:
         return
-    for scope, index in old._indexes.items():
+    # Copies, for other threads may ask the old fleet at the same time.
+    for scope, index in old._indexes.copy().items():
         if scope not in changed:
             new._indexes[scope] = index
             continue
@@ -307,7 +310,7 @@ def _remember(old: Fleet, new: Fleet) -> None:
             new._indexes[scope] = RuntimeIndex(
                 runtime for (owner, _), runtime in new.runtimes.items() if owner == scope
             )
-    for (question, scope), verdicts in old._shortlists.items():
+    for (question, scope), verdicts in old._shortlists.copy().items():
         if not any(serves(runtime, question.model) for runtime in changed.get(scope, ())):
             new._shortlists[(question, scope)] = verdicts
     for runtime in new.runtimes.values():

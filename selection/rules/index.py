@@ -56,7 +56,7 @@ class RuntimeIndex:
     def remember(self, other: RuntimeIndex, changed: Iterable[Runtime]) -> None:
         """Take over what another index found for models that none of the changed runtimes serves, before or after."""
         different = tuple(changed)
-        for model, serving in other._serving.items():
+        for model, serving in other._serving.copy().items():  # other threads may ask it at the same time
             if not any(serves(runtime, model) for runtime in different):
                 self._serving[model] = serving
 

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from selection.rules.explain import explain_service, explain_services
 from selection.rules.fleet import Fleet, evolved, read_fleet
-from selection.rules.objects import ObjectRef
+from selection.rules.index import serves
+from selection.rules.objects import Model, ObjectRef, Runtime
 from selection.rules.overlaps import overlap_findings
 from selection.rules.parsing import ref_of
 from selection.rules.selection import question_of
-from selection.rules.semantics import V1_2, Semantics
+from selection.rules.semantics import V1_2, V1_3, Semantics
 
 from .fleets_more import edits, everything, holds, put_into, releases, rich_fleets, unreadable
 from .manifests import Manifest, a_model, a_runtime, a_service, an_entry, deployed
@@ -200,3 +201,23 @@ def test_a_long_life_does_not_fill_the_memory_with_answers_about_what_is_gone() 
         assert fleet.uses_leader_worker_set(fleet.runtimes[("", "child")], "engine")
         sizes.add(len(fleet._references))
     assert max(sizes) <= 10
+
+
+@pytest.mark.parametrize("place", ["fleet", "index"])
+def test_a_fleet_evolves_while_others_ask_the_old_one(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    formats = [f"format-{number}" for number in range(4)]
+    models = [a_model(name, modelFormat={"name": name}) for name in formats]
+    runtimes = [a_runtime(name, None, an_entry(modelFormat={"name": name})) for name in formats]
+    old = read_fleet([*models, *runtimes])
+    questions = [question_of(None, old.models[("", name)], V1_3) for name in formats]
+    old.shortlist(questions[0], "")
+
+    def asked_meanwhile(runtime: Runtime, model: Model) -> bool:
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr("selection.rules.index.serves", serves)
+            for question in questions:
+                old.shortlist(question, "")
+        return serves(runtime, model)
+
+    monkeypatch.setattr(f"selection.rules.{place}.serves", asked_meanwhile)
+    assert evolved(old, [runtimes[0]], []).shortlist(questions[1], "") == old.shortlist(questions[1], "")
