@@ -67,6 +67,7 @@ def runtime_upgrades(old: Fleet, new: Fleet, runtime: Runtime, services: int) ->
         }
         path = extend_path("metadata.annotations", INHERIT_FROM)
         yield ObjectUpgrade(ref, path, Change("inherit-from-counts", "", facts), services)
+        yield from _inherited_keda(new, runtime, services)
     if runtime.size_range is not None and None in runtime.size_range:
         low, high = runtime.size_range
         change = Change("open-range-counts", "", {"min": low, "max": high})
@@ -75,6 +76,17 @@ def runtime_upgrades(old: Fleet, new: Fleet, runtime: Runtime, services: int) ->
     refused = [error for error in admit_runtime(new, runtime).errors if error not in known]
     if refused:
         yield ObjectUpgrade(ref, "", Change("runtime-refused", "", {"errors": refused}), services)
+
+
+def _inherited_keda(new: Fleet, runtime: Runtime, services: int) -> Iterator[ObjectUpgrade]:
+    """What the runtime has from its parents once v1.3 follows them, and didn't have on v1.2."""
+    merged = new.effective(runtime).runtime
+    for name, config in merged.components.items() if merged is not None else ():
+        own = runtime.components.get(name)
+        if config.annotation(_CLASS) == _KEDA and (own is None or own.annotation(_CLASS) != _KEDA):
+            path = extend_path(f"spec.{name}Config.annotations", _CLASS)
+            change = Change("keda-annotation", name, {"inherited": parent_of(runtime)})
+            yield ObjectUpgrade(runtime.ref, path, change, services)
 
 
 def _removed(ref: ObjectRef, component: Any, path: str, services: int | None = None) -> Iterator[ObjectUpgrade]:

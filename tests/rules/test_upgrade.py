@@ -223,6 +223,24 @@ def test_the_keda_annotation_blocks_wherever_it_stands() -> None:
     assert found.verdict == "no-go"
 
 
+def test_the_keda_annotation_is_told_of_a_runtime_that_begins_to_inherit_it() -> None:
+    keda = {"annotations": {"ome.io/autoscalerClass": "keda"}}
+    inherits = {"ome.io/inherit-from": "base"}
+    found = preview(
+        a_runtime("base", engineConfig=keda),
+        a_runtime("child", annotations=inherits),
+        a_runtime("other", annotations=inherits, engineConfig={"annotations": {"ome.io/autoscalerClass": "hpa"}}),
+        a_runtime("same", annotations=inherits, engineConfig=keda),
+    )
+    blocked = [each for each in found.objects if each.change.code == "keda-annotation"]
+    assert [(each.object.name, each.change.facts.get("inherited")) for each in blocked] == [
+        ("base", None),
+        ("child", "base"),
+        ("same", None),
+    ]
+    assert {each.path for each in blocked} == {'spec.engineConfig.annotations["ome.io/autoscalerClass"]'}
+
+
 def test_runtimes_that_v13_refuses_or_begins_to_read_are_told() -> None:
     profile = {"ome.io/runtime-profile": "true"}
     found = preview(
