@@ -24,7 +24,7 @@ from selection.store.models import Cluster
 from selection.store.uncollected import uncollected
 from selection.store.waiting import on_the_way
 
-__all__ = ["AT_ONCE", "Ordered", "forget_orders", "order_of"]
+__all__ = ["AT_ONCE", "Ordered", "forget_orders", "make_order", "order_of"]
 
 AT_ONCE = 20
 """So many services are planned while the reader waits: a plan takes some ten milliseconds."""
@@ -70,7 +70,7 @@ def order_of(cluster: Cluster) -> Ordered | None:
     if known is not None and _is_of(known, cluster):
         return known
     if on_the_way(cluster) <= AT_ONCE:
-        return _compute(cluster)
+        return make_order(cluster)
     _begin(cluster)
     if known is None or known.version != cluster.ome_version:
         return None
@@ -90,7 +90,8 @@ def _is_of(known: Ordered, cluster: Cluster) -> bool:
     return (known.generation, known.version) == (cluster.generation, cluster.ome_version)
 
 
-def _compute(cluster: Cluster) -> Ordered:
+def make_order(cluster: Cluster) -> Ordered:
+    """Make the cluster's order now, however long that takes, and keep it."""
     begun = time.monotonic()
     fleet = fleet_of(cluster)
     with uncollected():
@@ -118,7 +119,7 @@ def _begin(cluster: Cluster) -> None:
 
 def _work(cluster: Cluster) -> None:
     try:
-        _compute(cluster)
+        make_order(cluster)
     except Exception:
         # The page says that the order is being computed, and the next look begins anew.
         _log.exception("computing the order of %s failed", cluster.name)

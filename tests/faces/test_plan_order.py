@@ -120,7 +120,7 @@ def test_many_plans_are_made_aside_and_the_older_order_stands_until_then(
     assert 'hx-trigger="load delay:2s"' in text
     assert asked == [cluster]
 
-    orders._compute(cluster)
+    orders.make_order(cluster)
     assert waves(page(client, ORDER)) == {"first": 1, "not-ready": 3}
     several(3)
     text = page(client, ORDER)
@@ -138,7 +138,7 @@ def test_one_thread_makes_an_order_and_rests_after_it(monkeypatch: pytest.Monkey
         going.set()
         done.wait(10)
 
-    monkeypatch.setattr(orders, "_compute", compute)
+    monkeypatch.setattr(orders, "make_order", compute)
     cluster = Cluster(pk=1, name="lab")
     orders._begin(cluster)
     assert going.wait(10)
@@ -158,7 +158,7 @@ def test_a_thread_that_fails_lets_the_next_look_begin_anew(
     def fails(cluster: Cluster) -> None:
         raise RuntimeError("no")
 
-    monkeypatch.setattr(orders, "_compute", fails)
+    monkeypatch.setattr(orders, "make_order", fails)
     orders._begin(Cluster(pk=1, name="lab"))
     for thread in list(orders._running.values()):
         thread.join()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from typing import Any
 
 import pytest
 import yaml
@@ -13,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 
 from selection.rules.references import find_references
 from selection.store.models import Cluster
-from tests.faces.small_fleet import HOSTILE, MODE, load, runtime, service, small_fleet
+from tests.faces.small_fleet import HOSTILE, MODE, load, model, runtime, service, small_fleet
 from tests.faces.test_plan_service import lead, page, text_of
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +81,22 @@ def test_a_copy_that_is_there_already_is_named(client: Client, db: None) -> None
     copy = runtime("leans-omenative", engineConfig=args, entry={"autoSelect": False})
     load([runtime("leans", engineConfig=LEANS), copy])
     assert lead(page(client, plan_of("leans"))).startswith("Its copy leans-omenative is there already.")
+
+
+def test_a_copy_that_a_person_finished_is_judged_as_it_is(client: Client, db: None) -> None:
+    def pods(variable: str, waits_for: str) -> dict[str, Any]:
+        runner = {"name": "main", "args": [f"--nnodes={variable}"]}
+        init = {"name": "wait", "args": [waits_for]}
+        return {"leader": {"runner": runner}, "worker": {"size": 1, "runner": runner, "initContainers": [init]}}
+
+    own = runtime("leans", engineConfig=pods("$(LWS_GROUP_SIZE)", "$(LWS_LEADER_ADDRESS)"))
+    done = pods("$(OME_INSTANCE_POD_COUNT)", "the-leader")
+    load([own, runtime("leans-omenative", engineConfig=done, entry={"autoSelect": False}), model("llama-7b")])
+    text = page(client, plan_of("leans"))
+    assert lead(text).startswith("Its copy leans-omenative is there already.")
+    assert "before what a person had to rework" in text
+    assert "No LeaderWorkerSet reference is left in it." in text
+    assert "Automatic selection passes it over" in text
 
 
 def test_a_runtime_that_only_says_multi_node_gets_a_copy_without_it(client: Client, db: None) -> None:

@@ -90,6 +90,7 @@ def runtime_plan(request: HttpRequest, cluster: str, scope: str, name: str) -> H
         return download("markdown", f"plan-{name}", told)
     if form == "json":
         return HttpResponse(as_json(_as_value(copy, layered)), content_type="application/json")
+    there = fleet.runtimes.get((copy.copy.namespace, copy.copy.name)) if copy.exists else None
     context |= {
         "copy": copy,
         "text": text,
@@ -97,7 +98,7 @@ def runtime_plan(request: HttpRequest, cluster: str, scope: str, name: str) -> H
         "edits": list(_told(copy)),
         "layered": layered,
         "layers": _layers(layered) if layered else "",
-        "left": find_references(copy.manifest.get("spec") or {}),
+        "left": find_references(there.spec if there is not None else copy.manifest.get("spec") or {}),
         "passed_over": _passed_over(fleet, found, copy) if copy.need and copy.ready else None,
     }
     return render(request, "plan/runtime.html", context)
@@ -147,6 +148,6 @@ def _passed_over(fleet: Fleet, runtime: Runtime, copy: RuntimeCopy) -> Candidate
     model = next((each for each in seen if not each.disabled and serves(runtime, each)), None)
     if model is None:
         return None
-    changed = evolved(fleet, [copy.manifest], [])
+    changed = fleet if copy.exists else evolved(fleet, [copy.manifest], [])
     explanation = explain_model(changed, scope or model.ref.namespace, model.ref.name)
     return next((each for each in explanation.candidates if each.verdict.runtime.ref == copy.copy), None)
