@@ -20,9 +20,9 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         "Fleet",
         (
             Entry("overview", "Overview"),
-            Entry("services", "Services", ("service", "candidate")),
-            Entry("runtimes", "Runtimes", ("runtime",)),
-            Entry("models", "Models", ("model", "model-candidate")),
+            Entry("services", "Services", ("service", "candidate", "compare-services", "compare-candidates")),
+            Entry("runtimes", "Runtimes", ("runtime", "compare-runtimes")),
+            Entry("models", "Models", ("model", "model-candidate", "compare-models")),
             Entry("matrix", "Services × runtimes"),
             Entry("changes", "Changes"),
             Entry("clusters", "Clusters", ("object", "cluster-add", "cluster-settings", "cluster-forget")),
@@ -33,7 +33,7 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         (
             Entry("conflicts", "Mode conflicts"),
             Entry("findings", "Findings"),
-            Entry("migration", "Migration"),
+            Entry("migration", "Migration", ("migration-order", "service-plan", "runtime-plan")),
             Entry("upgrade", "Upgrade preview"),
         ),
     ),

@@ -138,3 +138,13 @@ def test_a_wrong_name_is_answered_with_the_one_that_may_be_meant(client: Client)
     assert "Did you mean assistants/copilot?" in text_of(page)
     assert 'href="/services/eu-prod/assistants/copilot/"' in page.content.decode()
     assert "Did you mean assistants/copilot in eu-prod?" in text_of(client.get("/services/moon/x/copilot/"))
+
+
+@pytest.mark.django_db
+def test_the_rail_marks_the_page_or_the_one_it_lies_below(client: Client) -> None:
+    call_command("demo", verbosity=0)
+    service, plan = "eu-prod/frontier/research-chat/", "/migration/services/eu-prod/frontier/research-chat/"
+    pages = {"/services/": "page", f"/services/{service}": "true", "/compare/services/": "true"}
+    for path, current in pages.items():
+        assert f'<a href="/services/" aria-current="{current}">' in client.get(path).content.decode()
+    assert '<a href="/migration/" aria-current="true">' in client.get(plan).content.decode()
