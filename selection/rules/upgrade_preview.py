@@ -28,6 +28,7 @@ __all__ = ["as_of", "upgrade_preview"]
 Manifests = Mapping[ObjectRef, Mapping[str, Any]]
 
 _POD_MONITOR = "podmonitors.monitoring.coreos.com"
+_NAMED = 5  # of the objects that can't be read; a list of all is among the findings
 
 
 def as_of(fleet: Fleet, semantics: Semantics) -> Fleet:
@@ -176,4 +177,6 @@ def _checks(fleet: Fleet, drafts: Iterable[Draft], rows: Iterable[ServiceUpgrade
     if following:
         yield Note("follows-edits", {"services": following})
     if fleet.problems:
-        yield Note("unreadable", {"objects": len(fleet.problems)})
+        first = [str(ref) for ref in sorted(fleet.problems)[:_NAMED]]
+        more = len(fleet.problems) - len(first)
+        yield Note("unreadable", {"objects": len(fleet.problems), "first": first, "more": more})

@@ -303,7 +303,13 @@ def test_checks_tell_what_objects_do_not() -> None:
     assert checks["pod-monitor"] == {"services": 1, "command": "kubectl get crd podmonitors.monitoring.coreos.com"}
     assert checks["pins-restart"] == {"services": 1}
     assert checks["follows-edits"] == {"services": 1}
-    assert checks["unreadable"] == {"objects": 1}
+    assert checks["unreadable"] == {"objects": 1, "first": ["InferenceService team/broken"], "more": 0}
+
+
+def test_of_many_that_can_not_be_read_the_first_are_named() -> None:
+    (check,) = preview(*[a_service(f"broken-{number}", engine=[]) for number in range(7)]).checks
+    assert check.facts["first"] == [f"InferenceService team/broken-{number}" for number in range(5)]
+    assert (check.facts["objects"], check.facts["more"]) == (7, 2)
 
 
 def test_a_cluster_that_nothing_changes_for_may_go() -> None:
