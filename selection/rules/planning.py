@@ -305,7 +305,7 @@ class _Draft:
             yield Note("rework", {"count": len(self.copy.rework)})
         if waiting[runtime.ref] > 1:
             yield Note("shared-runtime", {"services": waiting[runtime.ref]})
-        single = [each.name for each in self.components if each.moves and each.pods.replicas <= 1]
+        single = [each.name for each in self.components if each.moves and each.pods.replicas == 1]
         if single:
             yield Note("one-replica", {"components": single})
         if self.copy is not None and not service.named_runtime:

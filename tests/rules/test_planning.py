@@ -201,6 +201,8 @@ def test_replicas_that_are_written_stay() -> None:
     own = plan(leaning(), multi_node(engine=moded("MultiNode", minReplicas=2)))
     assert own.patch["spec"]["engine"]["maxReplicas"] == 2
     assert own.needs == (("nvidia.com/gpu", 32),)
+    none = plan(leaning(), multi_node(engine=moded("MultiNode", minReplicas=0)))
+    assert (none.needs, codes(none.risks)) == ((), [])  # no replica is not one replica
 
 
 def test_a_runtime_that_works_as_it_is_is_kept() -> None:
