@@ -136,7 +136,7 @@ def _waves(plans: Sequence[ServicePlan]) -> Iterable[Wave]:
     shown: set[ObjectRef | None] = set()
     for plan in plans:
         kind = _kind(plan)
-        if kind == "together" and plan.copy is not None and plan.copy.copy not in shown:
+        if kind == "together" and plan.copy is not None and plan.copy.copy not in shown and _starts_pods(plan):
             kind = "first"
             shown.add(plan.copy.copy)
         found[kind].append(plan)
@@ -148,6 +148,11 @@ def _waves(plans: Sequence[ServicePlan]) -> Iterable[Wave]:
                 added(plan.needs for plan in members),
                 added(plan.holds for plan in members),
             )
+
+
+def _starts_pods(plan: ServicePlan) -> bool:
+    """Whether its move shows that a copy works: one scaled to nothing starts nothing on it."""
+    return all(each.pods.replicas for each in plan.components if each.moves)
 
 
 def _kind(plan: ServicePlan) -> str:

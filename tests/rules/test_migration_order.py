@@ -98,6 +98,12 @@ def test_accelerators_are_told_for_each_wave_and_in_all() -> None:
     assert order.to_dict()["accelerators"] == {"needs": {"nvidia.com/gpu": 96}, "holds": {"nvidia.com/gpu": 16}}
 
 
+def test_a_service_scaled_to_nothing_shows_of_no_copy_that_it_works() -> None:
+    idle = multi_node(name="idle", engine=moded("MultiNode", minReplicas=0))
+    assert waves(ordered(leaning(), idle, naming("one"))) == {"first": ["one"], "together": ["idle"]}
+    assert waves(ordered(leaning(), idle)) == {"together": ["idle"]}
+
+
 def test_what_takes_least_goes_first_among_the_same() -> None:
     large = a_service("a-large", runtime={"name": "fast"}, engine=moded("MultiNode", worker={"size": 7}, leader={}))
     assert waves(ordered(leaning(), large, naming("b-small"))) == {"first": ["b-small"], "together": ["a-large"]}
