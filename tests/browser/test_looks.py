@@ -100,6 +100,12 @@ UNNAMED = """() => {
 }"""
 
 
+#: Tables that have to be scrolled sideways; a matrix may be wider than any screen.
+CUT_OFF = """() => [...document.querySelectorAll(".table-box")]
+  .filter((box) => box.scrollWidth > box.clientWidth + 1)
+  .map((box) => `${box.getAttribute("aria-label")}: ${box.scrollWidth - box.clientWidth} too wide`)"""
+
+
 @pytest.mark.parametrize("width", [1280, 380])
 def test_nothing_scrolls_sideways_but_in_its_own_box(visitor: Visitor, width: int) -> None:
     page = visitor.opens("/", viewport={"width": width, "height": 800})
@@ -139,3 +145,24 @@ def test_everything_has_a_name(visitor: Visitor) -> None:
     for path in PAGES:
         page.goto(path)
         assert page.evaluate(UNNAMED) == [], path
+
+
+def test_no_list_is_wider_than_a_desk(visitor: Visitor) -> None:
+    page = visitor.opens("/", viewport={"width": 1280, "height": 800})
+    for path in (*PAGES, "/services/?conflict=any"):
+        page.goto(path)
+        assert page.evaluate(CUT_OFF) == [], path
+
+
+@pytest.mark.parametrize("width", [1280, 380])
+def test_the_counts_of_a_large_fleet_fit_beside_their_bars(visitor: Visitor, width: int) -> None:
+    page = visitor.opens("/", viewport={"width": width, "height": 800})
+    page.locator(".bars .count").first.wait_for()
+    assert (
+        page.evaluate("""() => [...document.querySelectorAll(".bars .count")].filter((count) => {
+      const before = count.offsetHeight;
+      count.textContent = "10,000";
+      return count.offsetHeight > before || count.scrollWidth > count.clientWidth;
+    }).length""")
+        == 0
+    )
