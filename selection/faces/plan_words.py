@@ -46,10 +46,10 @@ def _rendered(code: str, family: str, values: Mapping[str, Any]) -> str:
 def accelerators(asked: Accelerators) -> str:
     """Accelerators in words.
 
-    >>> accelerators((("amd.com/gpu", 4), ("nvidia.com/gpu", 16))), accelerators(())
-    ('4 amd.com/gpu, 16 nvidia.com/gpu', 'none')
+    >>> accelerators((("amd.com/gpu", 4), ("nvidia.com/gpu", 1600))), accelerators(())
+    ('4 amd.com/gpu, 1,600 nvidia.com/gpu', 'none')
     """
-    return ", ".join(f"{number} {name}" for name, number in asked) or "none"
+    return ", ".join(f"{number:,} {name}" for name, number in asked) or "none"
 
 
 def edit_reasons(say: Say, edit: Edit) -> str:

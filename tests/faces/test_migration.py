@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.http import StreamingHttpResponse
+from django.template.loader import render_to_string
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
@@ -48,6 +49,13 @@ def test_it_says_how_far_the_fleet_is(client: Client, fleet: Cluster) -> None:
     text = page(client)
     assert "0 of 3 multi-node components run on OMENative alone." in text
     assert "<strong>1 at risk</strong>" in text
+
+
+def test_thousands_are_set_apart() -> None:
+    text = render_to_string(
+        "migration/base.html", {"components": 1953, "done": 1040, "at_risk": 1116, "runtimes_count": 137}
+    )
+    assert "1,040 of 1,953 multi-node components run on OMENative alone. <strong>1,116 at risk</strong>" in text
 
 
 def test_the_board_counts_every_state_and_leads_to_its_components(client: Client, fleet: Cluster) -> None:
