@@ -89,9 +89,10 @@ def test_it_asks_for_every_page(measured: dict[str, Any]) -> None:
     from selection.faces.urls import urlpatterns
 
     assert {str(getattr(pattern, "name", "")) for pattern in urlpatterns} <= set(measured["pages"])
-    for told in measured["pages"].values():
+    for name, told in measured["pages"].items():
         assert 0 < told["p50_ms"] <= told["p95_ms"]
-        assert told["queries"] > 0
+        # What open pages ask each second is answered from memory as long as nothing changes.
+        assert (told["queries"] > 0) is (name != "live"), name
 
 
 def test_it_says_which_limit_is_not_kept(measured: dict[str, Any]) -> None:
