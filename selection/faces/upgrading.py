@@ -46,9 +46,9 @@ def verdict_text(preview: UpgradePreview) -> str:
     found, total = preview.severities, preview.total
     held = sum(held for code, (_, held) in preview.counts.items() if UPGRADES[code] == "blocks")
     changed = len(preview.services)
-    about = f"{changed} of {total} service{'' if total == 1 else 's'} would change"
+    about = f"{changed:,} of {total:,} service{'' if total == 1 else 's'} would change"
     if preview.verdict == "no-go":
-        pins = f", of which pins hold {held} back" if held else ""
+        pins = f", of which pins hold {held:,} back" if held else ""
         return f"No-go: {_times(found['blocks'], 'thing')} would block{pins}; {about}."
     if preview.verdict == "decide":
         return f"Go after {_times(found['decide'], 'decision')}; nothing blocks; {about}."
@@ -56,7 +56,7 @@ def verdict_text(preview: UpgradePreview) -> str:
 
 
 def _times(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def lines(cluster: str, preview: UpgradePreview) -> Iterator[dict[str, object]]:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
+from django.template.loader import render_to_string
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
@@ -266,3 +267,8 @@ def test_every_check_has_a_sentence(code: str) -> None:
     check = Note(code, {"services": 1, "objects": 1})
 
     assert "1" in plain_sentence("upgrade", f"check-{code}", check=check)
+
+
+def test_thousands_are_set_apart() -> None:
+    text = render_to_string("sentences/upgrade/check-unreadable.html", {"check": {"facts": {"objects": 1200}}})
+    assert "1,200 objects can't be read" in text
