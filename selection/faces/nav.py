@@ -23,7 +23,7 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("services", "Services", ("service", "candidate", "compare-services", "compare-candidates")),
             Entry("runtimes", "Runtimes", ("runtime", "compare-runtimes")),
             Entry("models", "Models", ("model", "model-candidate", "compare-models")),
-            Entry("matrix", "Services × runtimes"),
+            Entry("matrix", "Matrix"),
             Entry("changes", "Changes"),
             Entry("clusters", "Clusters", ("object", "cluster-add", "cluster-settings", "cluster-forget")),
         ),
