@@ -288,6 +288,12 @@ class _Draft:
         own = {name: spec.get(name) for name in (*self.moving, "router")}
         return list(dict.fromkeys(each.path for each in find_references(own)))
 
+    def _unexpanded(self) -> list[Mapping[str, Any]]:
+        """The variables of the copy that stay unexpanded in what moves."""
+        notes = self.copy.notes if self.copy is not None else ()
+        told = [each for note in notes if note.code == "env-value-order" for each in note.facts["variables"]]
+        return [each for each in told if each["component"] in self.moving]
+
     def _risks(self, waiting: Counter[ObjectRef]) -> Iterator[Note]:
         service, runtime = self.service, self.runtime
         if service is None or runtime is None or not self.moving:
@@ -303,6 +309,8 @@ class _Draft:
             yield Note("pair")
         if self.copy is not None and self.copy.rework and not self.copy.exists:
             yield Note("rework", {"count": len(self.copy.rework)})
+        if unexpanded := self._unexpanded():
+            yield Note("env-value-order", {"variables": unexpanded})
         if waiting[runtime.ref] > 1:
             yield Note("shared-runtime", {"services": waiting[runtime.ref]})
         single = [each.name for each in self.components if each.moves and each.pods.replicas == 1]

@@ -25,6 +25,7 @@ from typing import Any
 from .admission import Admission, admit_runtime
 from .copy_names import copy_name
 from .edits import Edit, Op, edited
+from .env_order import unexpanded_variables
 from .fleet import Fleet
 from .inheritance import INHERIT_FROM
 from .modes import MODE_ANNOTATION, MULTI_NODE
@@ -42,7 +43,15 @@ Manifest = Mapping[str, Any]
 DIFFERENCES = ("new-name", "server-set", "metadata", "merged", "mode-annotation", "auto-select")
 """Why something differs, beside the codes of :mod:`.references`."""
 
-NOTES = ("inherits", "inherited-references", "name-taken", "name-shortened", "copy-exists", "copy-by-hand")
+NOTES = (
+    "inherits",
+    "inherited-references",
+    "name-taken",
+    "name-shortened",
+    "copy-exists",
+    "copy-by-hand",
+    "env-value-order",
+)
 """What a person should know of a copy."""
 
 _SERVER_SET = frozenset(
@@ -164,6 +173,9 @@ def plan_copy(fleet: Fleet, manifest: Manifest, *, placeholder: str | None = Non
     if rework and not any(note.code == "copy-by-hand" for note in named):
         reasons.append(Note("rework", {"count": len(rework)}))
     there = any(note.code in _THERE for note in named)
+    standing = fleet.runtimes.get((own.ref.namespace, name)) if there else None
+    if unexpanded := unexpanded_variables(standing.spec if standing is not None else copy.get("spec") or {}):
+        notes.append(Note("env-value-order", {"variables": [each.to_dict() for each in unexpanded]}))
     if placeholder is not None and not there and (hidden := list(_holding(copy, placeholder, ""))):
         reasons.append(Note("secrets-replaced", {"paths": hidden}))
     admission = _admitted(fleet, copy, reasons)

@@ -23,6 +23,7 @@ A plan's reasons and risks are codes:
 
 ===================  ================================================================================================
 ``not-acted``        it says OMENative, and OME hasn't acted on it yet: something holds it
+``env-value-order``  a variable of the copy's own would hold the name of OMENative's instead of its value
 ``pinned``           it follows a revision, so that ``ome.io/runtime-sync`` has to move it on
 ``pinned-revision``  it names the revision, which has to go
 ``pair``             engine and decoder stop together
@@ -72,6 +73,7 @@ REASONS = (
 RISKS = (
     "not-acted",
     "rework",
+    "env-value-order",
     "pinned-revision",
     "pinned",
     "pair",

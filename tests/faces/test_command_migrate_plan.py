@@ -17,7 +17,7 @@ from selection.rules.service_plan import REASONS, RISKS
 from selection.store.redaction import PLACEHOLDER
 from tests.faces.clusters import store
 from tests.rules.manifests import a_model, a_runtime, a_service, deployed, moded
-from tests.rules.test_planning import CURRENT, OLD, leaning, multi_node, pods
+from tests.rules.test_planning import CURRENT, OLD, counting, leaning, multi_node, pods
 
 from .cli import as_yaml, manage, refused, run, run_json
 
@@ -244,6 +244,18 @@ def test_values_that_were_taken_out_of_a_stored_runtime_are_a_reason() -> None:
 def test_how_it_ends(folder: Path, arguments: list[str], code: int, said: str) -> None:
     done = manage(*asked(folder, *arguments))
     assert (done.code, said in done.err) == (code, True)
+
+
+def test_a_variable_that_would_not_be_expanded_is_told_in_every_text(tmp_path: Path) -> None:
+    path = tmp_path / "fleet.yaml"
+    path.write_text(as_yaml(a_model(), counting(), multi_node()))
+    said = "COUNT of the engine (spec.engineConfig.leader.runner.env[0].value) would hold the text"
+    use = "Use $(OME_INSTANCE_POD_COUNT) directly in spec.engineConfig.leader.runner.args[0]."
+    for subject in (["--isvc", "team/chat"], ["--runtime", "fast"]):
+        text = run("migrate-plan", "-f", str(path), *subject)
+        assert (said in text, use in text) == (True, True)
+        text = run("migrate-plan", "-f", str(path), *subject, "-o", "markdown").replace("`", "")
+        assert (said in text, use in text) == (True, True)
 
 
 def test_every_code_has_its_sentence_and_every_sentence_its_code() -> None:

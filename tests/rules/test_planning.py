@@ -418,6 +418,32 @@ def test_others_that_name_the_runtime_count_though_they_are_not_planned() -> Non
     assert "shared-runtime" not in codes(scoped.risks)
 
 
+def counting(component: str = "engine") -> Manifest:
+    """A runtime that hands LeaderWorkerSet's variable on in one of its own."""
+    config = pods("--nnodes=$(COUNT)")
+    config["leader"]["runner"] = {**config["leader"]["runner"], "env": [{"name": "COUNT", "value": "$(LWS_GROUP_SIZE)"}]}
+    return leaning(**{f"{component}Config": config})
+
+
+def test_a_variable_that_would_not_be_expanded_is_a_risk_of_the_copy_and_of_who_uses_it() -> None:
+    found = plan(counting(), multi_node())
+    assert found.ready
+    assert found.copy is not None
+    (note,) = [each for each in found.copy.notes if each.code == "env-value-order"]
+    (risk,) = [each for each in found.risks if each.code == "env-value-order"]
+    (told,) = note.facts["variables"]
+    assert (told["name"], told["uses"]) == ("COUNT", ["$(OME_INSTANCE_POD_COUNT)"])
+    assert told["used"] == ["spec.engineConfig.leader.runner.args[0]"]
+    assert risk.facts == note.facts
+
+
+def test_a_variable_of_a_component_that_the_service_has_not_is_no_risk_of_its() -> None:
+    found = plan(counting("decoder"), multi_node())
+    assert found.copy is not None
+    assert "env-value-order" in codes(found.copy.notes)
+    assert "env-value-order" not in codes(found.risks)
+
+
 def test_it_knows_who_is_on_the_way() -> None:
     manifests = [a_model(), leaning(), multi_node(), a_service("done", engine=moded("OMENative"), model=None)]
     assert services_on_the_way(read_fleet(manifests)) == [CHAT]

@@ -234,6 +234,17 @@ def test_a_copy_that_a_person_finished_is_used() -> None:
         assert len(found.rework) == 3
 
 
+def test_of_a_copy_that_is_there_its_own_variables_are_told() -> None:
+    size = {"name": "SIZE", "value": "$(OME_INSTANCE_POD_COUNT)"}
+    finished = reworked()
+    finished["spec"]["engineConfig"]["leader"]["runner"]["env"] = [size]
+    original = to_rework()
+    original["spec"]["engineConfig"]["leader"]["runner"]["env"] = [{**size, "value": "$((LWS_GROUP_SIZE-1))"}]
+    assert [note.code for note in planned(original, finished).notes] == ["copy-by-hand", "env-value-order"]
+    finished["spec"]["engineConfig"]["leader"]["runner"]["env"] = []
+    assert [note.code for note in planned(original, finished).notes] == ["copy-by-hand"]
+
+
 @pytest.mark.parametrize(
     "other",
     [
