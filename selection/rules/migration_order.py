@@ -65,7 +65,7 @@ class RuntimeTurn:
 
 @dataclass(frozen=True, slots=True)
 class Wave:
-    """Services that can go at one time, and the accelerators that this takes."""
+    """Services that can go at one time, those that need most accelerators first, and what this takes."""
 
     kind: str
     services: tuple[ObjectRef, ...]
@@ -128,7 +128,12 @@ def order_fleet(fleet: Fleet, plans: Iterable[ServicePlan]) -> FleetOrder:
 def _difficulty(plan: ServicePlan) -> tuple[int, int, ObjectRef]:
     """Services by risk; of the same risk the one first that takes least."""
     weight = sum(_WEIGHTS[note.code] for note in plan.risks)
-    return weight, sum(number for _, number in plan.needs), plan.service
+    return weight, _asked(plan), plan.service
+
+
+def _asked(plan: ServicePlan) -> int:
+    """How many accelerators its new pods need."""
+    return sum(number for _, number in plan.needs)
 
 
 def _waves(plans: Sequence[ServicePlan]) -> Iterable[Wave]:
@@ -141,6 +146,7 @@ def _waves(plans: Sequence[ServicePlan]) -> Iterable[Wave]:
             shown.add(plan.copy.copy)
         found[kind].append(plan)
     for kind, members in found.items():
+        members.sort(key=lambda plan: -_asked(plan))  # stable: among the same the easiest stays first
         if members:
             yield Wave(
                 kind,

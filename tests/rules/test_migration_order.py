@@ -109,6 +109,16 @@ def test_what_takes_least_goes_first_among_the_same() -> None:
     assert waves(ordered(leaning(), large, naming("b-small"))) == {"first": ["b-small"], "together": ["a-large"]}
 
 
+def test_within_a_wave_those_that_need_most_accelerators_stand_first() -> None:
+    sizes = {"small": 1, "large": 7, "middle": 3}
+    services = [
+        a_service(name, runtime={"name": "fast"}, engine=moded("MultiNode", worker={"size": size}, leader={}))
+        for name, size in sizes.items()
+    ]
+    found = waves(ordered(leaning(), *services, naming("a-probe")))
+    assert found == {"first": ["a-probe"], "together": ["large", "middle", "small"]}
+
+
 def test_the_order_of_the_plans_given_does_not_matter() -> None:
     manifests = [a_model(), *FLEET]
     fleet = read_fleet(manifests)
