@@ -100,6 +100,8 @@ def _step(number: int, step: Step, hashes: str) -> Iterator[str]:
         yield from _fence("sh", [check.command])
     if step.back:
         yield from ("To go back:", "")
+        if step.facts.get("unpinned"):
+            yield from (in_markdown("back-unpinned", step=step), "")
         yield from _fence("sh", step.back)
 
 

@@ -38,6 +38,8 @@ class Course:
         leftovers: the old workloads of each component that has some.
         returning: the components that go back to MultiNode, where OME would make the LeaderWorkerSet again.
         outage: what the patch means for those who call the service, one of :data:`.plan_steps.OUTAGES`.
+        unpinned: for a service that followed a revision without naming it, the ``runtime`` that it follows after the
+            way back, and the ``revision`` that it had; None for any other.
     """
 
     service: ObjectRef
@@ -50,6 +52,7 @@ class Course:
     leftovers: Mapping[str, Sequence[Leftover]] = field(default_factory=dict, hash=False)
     returning: Sequence[str] = ()
     outage: str = "begins"
+    unpinned: Mapping[str, Any] | None = field(default=None, hash=False)
 
 
 def steps_of(course: Course) -> tuple[Step, ...]:
@@ -99,6 +102,7 @@ def _move(course: Course) -> Step:
             "components": list(course.moved),
             "copy": course.copy.copy.to_dict() if course.copy else None,
             "pin": SYNC in course.patch.get("metadata", {}).get("annotations", {}),
+            "unpinned": course.unpinned,
         },
     )
 

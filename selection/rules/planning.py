@@ -6,7 +6,7 @@ Follows OME: move from LeaderWorkerSet to OMENative.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .accelerator_needs import added, component_pods, merged_component, workload_pods
@@ -14,6 +14,7 @@ from .conflicts import WORKLOAD_KINDS
 from .explain import explain_service
 from .explanation import Explanation
 from .fleet import Fleet, evolved
+from .index import serves
 from .merge_patches import merge_patched
 from .migration import STATES
 from .modes import COMPONENTS, MULTI_NODE, OME_NATIVE, RAW_DEPLOYMENT
@@ -81,15 +82,24 @@ def plan_services(
     return tuple(draft.plan(changed, waiting) for draft in drafts)
 
 
-def _waiting(fleet: Fleet, drafts: Iterable[_Draft]) -> Counter[ObjectRef]:
-    """How many services have to leave each runtime: those that are planned, or those of the fleet that name it."""
+def _waiting(fleet: Fleet, drafts: Sequence[_Draft]) -> Counter[ObjectRef]:
+    """How many services have to leave each runtime of these drafts: the drafts', and the fleet's that get it today.
+
+    A service gets a runtime by its name or by selection; one that has moved already waits on nothing.
+    """
     waiting = Counter(draft.runtime.ref for draft in drafts if draft.runtime is not None and draft.moving)
-    named = Counter((service.ref.namespace, service.named_runtime) for service in fleet.services.values())
-    by_name: Counter[str] = Counter()
-    for (_, name), number in named.items():
-        by_name[name] += number
-    for ref, number in waiting.items():
-        waiting[ref] = max(number, named[(ref.namespace, ref.name)] if ref.namespace else by_name[ref.name])
+    planned = {draft.ref for draft in drafts}
+    originals = [fleet.runtimes[key] for ref in waiting if (key := (ref.namespace, ref.name)) in fleet.runtimes]
+    names = {ref.name for ref in waiting}
+    served = {each.ref.name for each in fleet.models.values() if any(serves(one, each) for one in originals)}
+    for service in fleet.services.values():
+        could = service.named_runtime in names if service.named_runtime else service.model_name in served
+        if not could or service.ref in planned:
+            continue
+        found = explain_service(fleet, service.ref.namespace, service.ref.name, brief=True)
+        started = any(each.migration in _STARTED for each in found.modes.values())
+        if started and found.selected is not None and found.selected.ref in waiting:
+            waiting[found.selected.ref] += 1
     return waiting
 
 
@@ -241,8 +251,16 @@ class _Draft:
                 leftovers={each.name: each.leftovers for each in self.components if each.leftovers},
                 returning=self.move.returning,
                 outage=self._outage(),
+                unpinned=self._unpinned(),
             )
         )
+
+    def _unpinned(self) -> Mapping[str, Any] | None:
+        """What the way back can't bring back: a revision that was followed without being named."""
+        named, service = self.service.runtime if self.service is not None else None, self.service
+        if service is None or self.runtime is None or not self.move.paused or (named is not None and named.revision):
+            return None
+        return {"runtime": self.runtime.ref.to_dict(), "revision": service.pinned_revision or None}
 
     def _outage(self) -> str:
         if any(each.state == "at-risk" for each in self.components):
@@ -276,9 +294,13 @@ class _Draft:
                 yield Note("not-omenative", {"component": name, **modes.running.to_dict()})
         for name, modes in after.modes.items():
             known = {conflict.code for conflict in self.before.modes[name].conflicts}
-            for conflict in modes.conflicts:
-                if conflict.code not in _HARMLESS and (name in self.moving or conflict.code not in {*known, "drift"}):
-                    yield Note("conflict", {"component": name, "conflict": conflict.code})
+            told = [
+                conflict.code
+                for conflict in modes.conflicts
+                if conflict.code not in _HARMLESS and (name in self.moving or conflict.code not in {*known, "drift"})
+            ]
+            if told:
+                yield Note("conflict", {"component": name, "conflicts": list(dict.fromkeys(told))})
 
     def _own_references(self) -> list[str]:
         """Where the service's own fields name LeaderWorkerSet: they win over the copy's, and no patch mends them."""

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from selection.faces.plan_words import in_plain
 from selection.rules.migration_order import WAVES
+from selection.rules.plan_notes import Note
 from selection.rules.plan_steps import EXPECTATIONS, OUTAGES, PURPOSES
 from selection.rules.references import find_references
 from selection.rules.runtime_copy import DIFFERENCES, NOTES
@@ -258,11 +260,29 @@ def test_a_variable_that_would_not_be_expanded_is_told_in_every_text(tmp_path: P
         assert (said in text, use in text) == (True, True)
 
 
+def test_what_the_way_back_can_not_bring_back_is_told(tmp_path: Path) -> None:
+    status = {"pinnedRevisionName": "cr-fast-0123abcd"}
+    pinned = multi_node(runtime={"name": "fast", "autoSync": False}, status=status)
+    path = tmp_path / "fleet.yaml"
+    path.write_text(as_yaml(a_model(), leaning(), pinned))
+    said = "Back again it follows fast as it is by then, not the revision cr-fast-0123abcd that it follows now."
+    for form in ("text", "markdown"):
+        told = run("migrate-plan", "-f", str(path), "--isvc", "team/chat", "-o", form).replace("`", "")
+        assert told.count(said) == 1
+
+
+def test_conflicts_are_told_in_words() -> None:
+    note = Note("conflict", {"component": "engine", "conflicts": ["deprecated", "silent-takeover"]})
+    said = "After the move the modes of the engine would still conflict: deprecated mode, silent takeover."
+    assert in_plain("reason-conflict", note=note) == said
+
+
 def test_every_code_has_its_sentence_and_every_sentence_its_code() -> None:
     codes = [f"step-{code}" for code in PURPOSES] + [f"outage-{code}" for code in OUTAGES]
     codes += [f"expect-{code}" for code in EXPECTATIONS] + [f"reason-{code}" for code in REASONS]
     codes += [f"risk-{code}" for code in RISKS] + [f"wave-{code}" for code in WAVES]
     codes += [f"note-{code}" for code in NOTES] + [f"edit-{code}" for code in ("renamed", *DIFFERENCES)]
+    codes += ["back-unpinned"]
     codes += [f"need-{code}" for code in ("references", "mode", "none")]
     folder = Path(__file__).resolve().parents[2] / "templates" / "sentences" / "plan"
     assert {path.stem for path in folder.iterdir()} == set(codes)

@@ -189,7 +189,27 @@ def test_the_number_of_queries_does_not_grow(
         page(client, LONG)
     text = text_of(page(client, LONG))
     assert "32 other services wait on the same runtime" in text
-    assert text.count("wait on") == 1  # one number alone: a plan by itself knows fewer of them
+    assert text.count("wait on") == 1
+
+
+def test_each_form_counts_the_same_services_that_wait(client: Client, db: None) -> None:
+    by_name = [service(f"long-{number}", "apps", "llama-70b", "multi-node") for number in range(3)]
+    load([*small_fleet(), *by_name])
+    told = json.loads(page(client, f"{LONG}?format=json"))["risks"]
+    (count,) = [each["facts"]["services"] for each in told if each["code"] == "shared-runtime"]
+    assert f"{count - 1} other services wait on the same runtime" in text_of(page(client, LONG))
+    assert f"{count} services wait on this runtime" in page(client, f"{LONG}?format=markdown")
+    waiting = page(client, "/migration/runtimes/lab/-/multi-node/")
+    assert f'Services that wait on it <span class="aside">{count}</span>' in waiting
+
+
+def test_the_way_back_tells_what_it_can_not_bring_back(client: Client, db: None) -> None:
+    pinned = service("pinned", "apps", "llama-70b", "multi-node")
+    pinned["spec"]["runtime"]["autoSync"] = False
+    load([*small_fleet(), pinned])
+    path = LONG.replace("/long/", "/pinned/")
+    assert "Back again it follows multi-node as it is by then" in text_of(page(client, path))
+    assert "Back again" not in page(client, LONG)
 
 
 def test_it_requires_signing_in_on_a_server(client: Client, fleet: Cluster, server_mode: Settings) -> None:

@@ -418,11 +418,49 @@ def test_others_that_name_the_runtime_count_though_they_are_not_planned() -> Non
     assert "shared-runtime" not in codes(scoped.risks)
 
 
+def test_those_that_get_the_runtime_by_selection_count_too_and_those_that_moved_do_not() -> None:
+    moved = a_service("moved", runtime={"name": "fast-omenative"}, engine=moded("OMENative"))
+    objects = [leaning(), multi_node(), multi_node(name="chosen", runtime=None), multi_node(name="named"), moved]
+    alone = plan(*objects)
+    manifests = [a_model(), *objects]
+    fleet = read_fleet(manifests)
+    everyone = plan_services(fleet, services_on_the_way(fleet), {ref_of(each): each for each in manifests})
+    told = [note.facts for found in (alone, *everyone) for note in found.risks if note.code == "shared-runtime"]
+    assert told == [{"services": 3}] * 4
+
+
+@pytest.mark.parametrize("revision", ["cr-fast-0123abcd", None])
+def test_the_way_back_says_that_a_revision_which_nobody_named_does_not_come_back(revision: str | None) -> None:
+    status = {"pinnedRevisionName": revision} if revision else {}
+    found = plan(leaning(), multi_node(runtime={"name": "fast", "autoSync": False}, status=status), deployed(OLD))
+    (move,) = [step for step in found.steps if step.purpose == "move"]
+    assert move.facts["unpinned"] == {
+        "runtime": {"kind": "ClusterServingRuntime", "namespace": None, "name": "fast"},
+        "revision": revision,
+    }
+
+
+@pytest.mark.parametrize("fields", [{"autoSync": False, "revision": "cr-fast-0123abcd"}, {}])
+def test_a_revision_that_is_named_comes_back(fields: dict[str, Any]) -> None:
+    found = plan(leaning(), multi_node(runtime={"name": "fast", **fields}), deployed(OLD))
+    assert [step.facts["unpinned"] for step in found.steps if step.purpose == "move"] == [None]
+
+
+def test_the_conflicts_of_a_component_are_one_reason() -> None:
+    for _, objects in NOT_READY:
+        told = [note.facts for note in plan(*objects).reasons if note.code == "conflict"]
+        assert len({each["component"] for each in told}) == len(told)
+        assert all(each["conflicts"] == list(dict.fromkeys(each["conflicts"])) for each in told)
+
+
 def counting(component: str = "engine") -> Manifest:
     """A runtime that hands LeaderWorkerSet's variable on in one of its own."""
     config = pods("--nnodes=$(COUNT)")
-    config["leader"]["runner"] = {**config["leader"]["runner"], "env": [{"name": "COUNT", "value": "$(LWS_GROUP_SIZE)"}]}
-    return leaning(**{f"{component}Config": config})
+    env = [{"name": "COUNT", "value": "$(LWS_GROUP_SIZE)"}]
+    config["leader"]["runner"] = {**config["leader"]["runner"], "env": env}
+    found = leaning()
+    found["spec"][f"{component}Config"] = config
+    return found
 
 
 def test_a_variable_that_would_not_be_expanded_is_a_risk_of_the_copy_and_of_who_uses_it() -> None:

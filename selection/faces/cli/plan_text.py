@@ -84,6 +84,8 @@ def _step(number: int, step: Step) -> Iterator[str]:
         yield f"     {check.command}"
     if step.back:
         yield "   To go back:"
+        if step.facts.get("unpinned"):
+            yield f"     {in_plain('back-unpinned', step=step)}"
         yield from (f"     {command}" for command in step.back)
 
 

@@ -24,8 +24,6 @@ from selection.rules.plan_steps import Step
 from selection.rules.service_plan import ServicePlan
 from selection.store.fleets import fleet_of
 from selection.store.lookup import find_cluster
-from selection.store.models import Cluster
-from selection.store.waiting import waiting_services
 
 __all__ = ["outcome_facts", "service_plan"]
 
@@ -70,7 +68,7 @@ def service_plan(request: HttpRequest, cluster: str, namespace: str, name: str) 
         "steps": [_Told(step, json.dumps(step.patch, indent=2) if step.patch else "") for step in plan.steps],
         "facts": list(outcome_facts(plan)),
         "files": spec_diff(original, plan.patched) if original else [],
-        "sharing": _sharing(found, plan),
+        "sharing": _sharing(plan),
     }
     return render(request, "plan/service.html", context)
 
@@ -88,14 +86,10 @@ def _case(plan: ServicePlan) -> str:
     return "ready" if plan.patch else "cleanup"
 
 
-def _sharing(cluster: Cluster, plan: ServicePlan) -> int:
+def _sharing(plan: ServicePlan) -> int:
     """How many other services wait on the runtime that this one is moved from."""
-    if plan.runtime is None or not plan.patch:
-        return 0
-    return sum(
-        (row.namespace, row.name) != (plan.service.namespace, plan.service.name)
-        for row in waiting_services(cluster, plan.runtime)
-    )
+    told = next((note for note in plan.risks if note.code == "shared-runtime"), None)
+    return told.facts["services"] - 1 if told is not None else 0
 
 
 def outcome_facts(plan: ServicePlan) -> Iterator[Fact]:

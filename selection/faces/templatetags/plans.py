@@ -31,7 +31,8 @@ def plan_words(part: str, code: str, **values: Any) -> SafeString:
     """A sentence of ``templates/sentences/plan/``: ``{% plan_words "step" step.purpose step=step %}``.
 
     Args:
-        part: ``step``, ``outage``, ``expect``, ``reason``, ``risk``, ``note``, ``need``, ``wave`` or ``edit``.
+        part: ``step``, ``back``, ``outage``, ``expect``, ``reason``, ``risk``, ``note``, ``need``, ``wave`` or
+            ``edit``.
         code: the code.
         values: what the sentence's comment asks for.
     """
