@@ -11,9 +11,9 @@ from selection.rules.candidates import Candidate
 from selection.rules.fleet import Fleet, parent_of
 from selection.rules.inheritance import PROFILE, RuntimeKey
 from selection.rules.objects import ObjectRef, Runtime
-from selection.rules.prospects import Win, losses, overlaps, served_models, wins
+from selection.rules.prospects import Loss, Overlap, Win, losses, overlaps, served_models, wins
 
-__all__ = ["Member", "Outranked", "family", "stakes"]
+__all__ = ["Member", "Outranked", "Stakes", "family", "shown_stakes", "stakes"]
 
 QUESTIONS = 100
 """How many different questions are judged for what hangs on a runtime; the services of the others are counted."""
@@ -94,25 +94,48 @@ class Outranked:
     place: Place | None
 
 
-def stakes(fleet: Fleet, runtime: Runtime, having: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """What hangs on a runtime: losses, wins, overlaps, each with how many more there are.
+@dataclass(frozen=True, slots=True)
+class Stakes:
+    """What hangs on a runtime, all that was judged of it.
 
-    ``having`` are the services that get it today, by namespace and name.
+    Attributes:
+        losses: what would become of the services that have it, were it gone.
+        losses_left: how many services weren't judged for that.
+        wins: the services that it could win.
+        wins_left: how many services weren't judged for that.
+        overlaps: the runtimes that qualify for the same models.
+        served: how many models it serves.
     """
+
+    losses: list[Loss]
+    losses_left: int
+    wins: list[Outranked]
+    wins_left: int
+    overlaps: list[Overlap]
+    served: int
+
+
+def stakes(fleet: Fleet, runtime: Runtime, having: Iterable[tuple[str, str]]) -> Stakes:
+    """What hangs on a runtime. ``having`` are the services that get it today, by namespace and name."""
     models = served_models(fleet, runtime)
     lost, lost_left = losses(fleet, runtime, having, QUESTIONS)
     won, won_left = wins(fleet, runtime, models, QUESTIONS)
-    beside = overlaps(fleet, runtime, models)
+    told = [Outranked(each, _place(each)) for each in won]
+    return Stakes(lost, lost_left, told, won_left, overlaps(fleet, runtime, models), len(models))
+
+
+def shown_stakes(told: Stakes) -> dict[str, Any]:
+    """What a page shows of it: losses, wins, overlaps, each with how many more there are."""
     return {
-        "losses": lost[:SHOWN],
-        "losses_left": lost_left + sum(len(each.services) for each in lost[SHOWN:]),
-        "lost": sum(len(each.services) for each in lost),
-        "wins": [Outranked(each, _place(each)) for each in won[:SHOWN]],
-        "wins_left": won_left + sum(len(each.services) for each in won[SHOWN:]),
-        "won": sum(len(each.services) for each in won),
-        "served": len(models),
-        "overlaps": beside[:SHOWN],
-        "overlaps_left": max(0, len(beside) - SHOWN),
+        "losses": told.losses[:SHOWN],
+        "losses_left": told.losses_left + sum(len(each.services) for each in told.losses[SHOWN:]),
+        "lost": sum(len(each.services) for each in told.losses),
+        "wins": told.wins[:SHOWN],
+        "wins_left": told.wins_left + sum(len(each.win.services) for each in told.wins[SHOWN:]),
+        "won": sum(len(each.win.services) for each in told.wins),
+        "served": told.served,
+        "overlaps": told.overlaps[:SHOWN],
+        "overlaps_left": max(0, len(told.overlaps) - SHOWN),
     }
 
 

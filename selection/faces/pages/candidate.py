@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
+from selection.faces.exports import export
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.pages.errors import missing_object
 from selection.faces.remedying import Manifests, Outlook, as_value, candidate_of, needed, outlook, reached
+from selection.faces.tables import CANDIDATES, asked_table, candidate_rows
 from selection.rules.candidates import Candidate
 from selection.rules.explain import explain_model, explain_service
 from selection.rules.explanation import Explanation
@@ -24,10 +26,13 @@ __all__ = ["candidate", "model_candidate"]
 
 
 @require_GET
-def candidate(request: HttpRequest, cluster: str, namespace: str, name: str, scope: str, runtime: str) -> HttpResponse:
+def candidate(
+    request: HttpRequest, cluster: str, namespace: str, name: str, scope: str, runtime: str
+) -> HttpResponseBase:
     """What it would take for a runtime to be selected for a service.
 
-    ``?format=json`` answers with JSON, as ``manage.py remedies -o json`` prints it.
+    ``?format=json`` answers with JSON, as ``manage.py remedies -o json`` prints it, ``?format=csv`` with its place
+    beside the first (``?table=ranks&format=json`` the same as JSON).
     """
     found = find_cluster(cluster)
     subject = ObjectRef("InferenceService", namespace, name)
@@ -44,7 +49,7 @@ def candidate(request: HttpRequest, cluster: str, namespace: str, name: str, sco
 @require_GET
 def model_candidate(
     request: HttpRequest, cluster: str, scope: str, name: str, runtime_scope: str, runtime: str
-) -> HttpResponse:
+) -> HttpResponseBase:
     """The same for a model and a service that asks for nothing else, in ``?namespace=`` or the model's own."""
     found = find_cluster(cluster)
     namespace = "" if scope == CLUSTER_SCOPE else scope
@@ -73,7 +78,7 @@ def _missing(request: HttpRequest, cluster: str, ref: ObjectRef) -> HttpResponse
 
 def _page(
     request: HttpRequest, cluster: Cluster, fleet: Fleet, explanation: Explanation, namespace: str, ref: ObjectRef
-) -> HttpResponse:
+) -> HttpResponseBase:
     chosen = candidate_of(explanation, ref)
     if chosen is None:
         if (ref.namespace, ref.name) not in fleet.runtimes and ref not in fleet.problems:
@@ -82,6 +87,8 @@ def _page(
     objects = objects_of(cluster, needed(explanation, ref))
     manifests = {each: objects[each].manifest for each in needed(explanation, ref) if each in objects}
     told = _outlook(fleet, explanation, chosen, namespace, manifests)
+    if table := asked_table(request, "ranks"):
+        return export(table[1], "ranks", CANDIDATES, candidate_rows(_beside(told)))
     reaches = reached(fleet, told.changes, manifests, cluster)
     if request.GET.get("format") == "json":
         value = as_value(told, reaches, cluster.name, explanation.ome_version)
@@ -100,6 +107,12 @@ def _page(
         "versions": [Version(each, objects[each].resource_version) for each in manifests],
     }
     return render(request, "candidate/page.html", context)
+
+
+def _beside(told: Outlook) -> list[Candidate]:
+    """The first of the ranking, when it is another, and the candidate."""
+    first = told.first if told.candidate.rank != 1 else None
+    return [each for each in (first, told.candidate) if each is not None]
 
 
 def _no_candidate(fleet: Fleet, explanation: Explanation, ref: ObjectRef) -> str:

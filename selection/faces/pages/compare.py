@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from selection.faces.comparing import spec_diff
 from selection.faces.contrasts import contrast, service_parts
+from selection.faces.exports import export
 from selection.faces.likenesses import model_contrast, model_parts, runtime_contrast, runtime_parts
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.pages.errors import missing_object
+from selection.faces.tables import FACTS, asked_table, fact_rows
 from selection.rules.explain import explain_model, explain_service
 from selection.rules.fleet import Fleet
 from selection.rules.objects import ObjectRef
@@ -48,27 +50,30 @@ class Side:
 
 
 @require_GET
-def compare_services(request: HttpRequest) -> HttpResponse:
+def compare_services(request: HttpRequest) -> HttpResponseBase:
     """``/compare/services/?a=<cluster>/<namespace>/<name>&b=…``; without ``b`` it offers what to compare with."""
     return _compare(request, "services", ("InferenceService", "InferenceService"), _services)
 
 
 @require_GET
-def compare_models(request: HttpRequest) -> HttpResponse:
+def compare_models(request: HttpRequest) -> HttpResponseBase:
     """``/compare/models/?a=<cluster>/<namespace>/<name>&b=…``; ``-`` stands for no namespace."""
     return _compare(request, "models", ("BaseModel", "ClusterBaseModel"), _models)
 
 
 @require_GET
-def compare_runtimes(request: HttpRequest) -> HttpResponse:
+def compare_runtimes(request: HttpRequest) -> HttpResponseBase:
     """``/compare/runtimes/?a=<cluster>/<namespace>/<name>&b=…``; ``-`` stands for no namespace."""
     return _compare(request, "runtimes", ("ServingRuntime", "ClusterServingRuntime"), _runtimes)
 
 
 def _compare(
     request: HttpRequest, what: str, kinds: tuple[str, str], told: Callable[[Side, Side], Told]
-) -> HttpResponse:
-    """The page. ``kinds`` are the kind in a namespace and the one outside of any."""
+) -> HttpResponseBase:
+    """The page. ``kinds`` are the kind in a namespace and the one outside of any.
+
+    ``&table=facts&format=csv|json`` sends what the page says of both, without the manifests; ``&format=csv`` does, too.
+    """
     asked = request.GET.get("a", "").strip(), request.GET.get("b", "").strip()
     sides: list[Side] = []
     for address in filter(None, asked):
@@ -86,6 +91,8 @@ def _compare(
             answers = told(a, b)
         except LookupError:  # one of them went while this page was made
             return missing_object(request, a.cluster, a.ref.kind, a.ref.namespace, a.ref.name)
+        if table := asked_table(request, "facts"):
+            return export(table[1], f"compared-{what}", FACTS, fact_rows(answers["parts"]))
         heads = dict(zip(("head_a", "head_b"), _heads(a, b), strict=True))
         shown = {**context, "b": b, "diff": spec_diff(a.stored.manifest, b.stored.manifest), **heads, **answers}
         return render(request, f"compare/{what}.html", shown)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from selection.faces.comparing import candidate_part, check_part, spec_diff
 from selection.faces.explaining import why_first
+from selection.faces.exports import export
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.pages.errors import missing_object
 from selection.faces.remedying import candidate_of
+from selection.faces.tables import FACTS, asked_table, fact_rows
 from selection.rules.candidates import Candidate
 from selection.rules.explain import explain_service
 from selection.rules.objects import ObjectRef
@@ -24,10 +26,11 @@ OFFERED = 50
 
 
 @require_GET
-def compare_candidates(request: HttpRequest, cluster: str, namespace: str, name: str) -> HttpResponse:
+def compare_candidates(request: HttpRequest, cluster: str, namespace: str, name: str) -> HttpResponseBase:
     """``/services/<cluster>/<namespace>/<name>/compare/?a=<scope>/<runtime>&b=…``; ``-`` stands for no namespace.
 
     Without both it offers the candidates, those that rank first, narrowed by ``q``.
+    ``&table=facts&format=csv|json`` sends what the page says of both, without the manifests.
     """
     found = find_cluster(cluster)
     if found is None:
@@ -49,6 +52,9 @@ def compare_candidates(request: HttpRequest, cluster: str, namespace: str, name:
             request, "compare/choose_candidate.html", {**context, **_choices(request, explanation.candidates, chosen)}
         )
     a, b = chosen
+    parts = [check_part(a, b), candidate_part(a, b, explanation.ome_version)]
+    if table := asked_table(request, "facts"):
+        return export(table[1], "compared-candidates", FACTS, fact_rows(parts))
     refs = [each.verdict.runtime.ref for each in chosen]
     objects = objects_of(found, refs)
     manifests = [objects[ref].manifest for ref in refs if ref in objects]
@@ -59,7 +65,7 @@ def compare_candidates(request: HttpRequest, cluster: str, namespace: str, name:
         "place": _place(a, b),
         "head_a": _head(a, b),
         "head_b": _head(b, a),
-        "parts": [check_part(a, b), candidate_part(a, b, explanation.ome_version)],
+        "parts": parts,
         "diff": spec_diff(*manifests) if len(manifests) == 2 else [],
     }
     return render(request, "compare/candidates.html", shown)

@@ -7,10 +7,12 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_GET
 
+from selection.faces.exports import export, refused
 from selection.faces.filters import MODES, ConflictFilter
-from selection.faces.lists import Column, Group, Listing, ListState, show_list
+from selection.faces.lists import Column, Group, Listing, ListState, list_state, respond
+from selection.faces.tables import asked_table
 from selection.faces.words import word
-from selection.store.conflicts import conflict_counts, conflict_rows, mode_matrix
+from selection.store.conflicts import Matrix, conflict_counts, conflict_rows, mode_matrix
 
 __all__ = ["CONFLICTS", "conflicts"]
 
@@ -49,8 +51,24 @@ CONFLICTS = Listing(
 
 @require_GET
 def conflicts(request: HttpRequest) -> HttpResponseBase:
-    """The page of mode conflicts, ``/conflicts/``."""
-    return show_list(request, CONFLICTS, conflict_rows(), "conflicts/page.html", _summary)
+    """The page of mode conflicts, ``/conflicts/``; ``?table=modes&format=csv|json`` sends its matrix cell by cell."""
+    state = list_state(request, CONFLICTS, conflict_rows())
+    table = asked_table(request, "conflicts", "modes")
+    if table and table[0] == "modes":
+        return _exported(table[1], state)
+    return respond(request, state, "conflicts/page.html", _summary)
+
+
+def _exported(form: str, state: ListState) -> HttpResponseBase:
+    if not state.valid:
+        return refused(state.form.errors)
+    cells = (cell for _, line in _matrix(state).rows for cell in line)
+    rows = ({"requested": each.requested, "declared": each.declared, "conflicts": each.count} for each in cells)
+    return export(form, "conflicts-by-mode", ("requested", "declared", "conflicts"), rows)
+
+
+def _matrix(state: ListState) -> Matrix:
+    return mode_matrix(state.narrowed_without("requested", "declared", "about"), MODES)
 
 
 def _summary(state: ListState) -> dict[str, Any]:
@@ -58,7 +76,7 @@ def _summary(state: ListState) -> dict[str, Any]:
     counts = conflict_counts(state.narrowed_without("code"))
     asked = state.query.get("code", "")
     return {
-        "matrix": mode_matrix(state.narrowed_without("requested", "declared", "about"), MODES),
+        "matrix": _matrix(state),
         "kinds": [(code, word("conflict", code), count, code == asked) for code, count in counts],
         "all_kinds": sum(count for _, count in counts),
     }

@@ -11,10 +11,12 @@ from django.views.decorators.http import require_GET
 
 from selection.faces.excluded import Exclusion, closest, excluded, exclusion_of, first_check
 from selection.faces.explaining import CHECK_ORDER, why_first
+from selection.faces.exports import export
 from selection.faces.filters import UserFilter
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.lists import Column, Group, Listing, list_state, respond
 from selection.faces.pages.errors import missing_object
+from selection.faces.tables import CANDIDATES, asked_table, candidate_rows
 from selection.faces.timelines import timeline_of
 from selection.rules.candidates import Candidate
 from selection.rules.explain import explain_model
@@ -84,6 +86,7 @@ def model(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpResp
 
     ``?namespace=`` names the namespace in which a ClusterBaseModel is judged; without it only the cluster's
     runtimes are candidates. ``?check=`` shows all that one check excludes, ``?among=`` turns their pages.
+    ``?table=candidates&format=csv|json`` sends all candidates; without ``table`` it is the services that use the model.
     """
     namespace = "" if scope == CLUSTER_SCOPE else scope
     try:
@@ -92,8 +95,25 @@ def model(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpResp
         kind = "BaseModel" if namespace else "ClusterBaseModel"
         return missing_object(request, cluster, kind, namespace, name)
     judged_in = namespace or request.GET.get("namespace", "")
+    table = asked_table(request, "services", "candidates")
+    if table and table[0] == "candidates":
+        return _exported(table[1], row, judged_in)
     state = list_state(request, USERS, services_of_model(row))
     return respond(request, state, "model/page.html", lambda _: _context(row, judged_in, request.GET))
+
+
+def _exported(form: str, row: ModelResult, namespace: str) -> HttpResponseBase:
+    """The candidates, each with how many services of the model get it; none when the model has just gone."""
+    users = runtimes_of_users(row)
+    try:
+        candidates = explain_model(fleet_of(row.cluster), namespace, row.name).candidates
+    except LookupError:
+        candidates = ()
+    rows = (
+        {**told, "services": users.get(each.verdict.runtime.ref, 0)}
+        for each, told in zip(candidates, candidate_rows(candidates), strict=True)
+    )
+    return export(form, "candidates", (*CANDIDATES, "services"), rows)
 
 
 def _context(row: ModelResult, namespace: str, query: QueryDict) -> dict[str, Any]:

@@ -7,16 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from selection.faces.cli.output import as_json
+from selection.faces.exports import export
 from selection.faces.migrating import copy_diff, copy_text
 from selection.faces.orders import Ordered, order_of
 from selection.faces.pages.migration import progress_values, tab_values
 from selection.faces.pages.plan_parts import download
 from selection.faces.plan_markdown import order_markdown
+from selection.faces.tables import TURNS, WAVES, asked_table, turn_rows, wave_rows
 from selection.rules.migration_order import FleetOrder, Wave
 from selection.rules.objects import ObjectRef
 from selection.rules.service_plan import ServicePlan
@@ -41,11 +43,12 @@ class _Part:
 
 
 @require_GET
-def migration_order(request: HttpRequest) -> HttpResponse:
+def migration_order(request: HttpRequest) -> HttpResponseBase:
     """The page, ``/migration/order/``: of ``?cluster=``, or of the one with most services on the way.
 
     ``?wave=`` shows one wave page by page, ``?runtimes=all`` every runtime; ``?format=markdown`` sends everything,
     with each service's steps, and ``?format=json`` what ``manage.py migrate-plan -o json`` prints.
+    ``?table=waves|runtimes&format=csv|json`` sends one of its tables whole; ``?format=csv`` is the waves.
     """
     clusters = clusters_on_the_way()
     name = request.GET.get("cluster", "")
@@ -53,6 +56,11 @@ def migration_order(request: HttpRequest) -> HttpResponse:
     if name and cluster is None:
         raise Http404(f"No cluster is named {name}.")
     ordered = order_of(cluster) if cluster is not None else None
+    table = asked_table(request, "waves", "runtimes")
+    if ordered is not None and table and table[0] == "waves":
+        return export(table[1], "migration-waves", WAVES, wave_rows(ordered.order))
+    if ordered is not None and table:
+        return export(table[1], "migration-runtimes", TURNS, turn_rows(ordered.order.runtimes))
     form = request.GET.get("format", "")
     if cluster is not None and ordered is not None and form in {"markdown", "json"}:
         return _export(form, cluster.name, ordered.order)

@@ -9,12 +9,22 @@ from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_GET
 
 from selection.faces.cli.output import as_yaml
-from selection.faces.families import family, stakes
+from selection.faces.exports import export
+from selection.faces.families import family, shown_stakes, stakes
 from selection.faces.filters import UserFilter
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.lists import Column, Group, Listing, list_state, respond
 from selection.faces.pages.errors import missing_object
 from selection.faces.readings import entry_readings, mode_places, set_by
+from selection.faces.tables import (
+    LOSSES,
+    OVERLAPS,
+    WINS,
+    asked_table,
+    loss_rows,
+    overlap_rows,
+    win_rows,
+)
 from selection.faces.timelines import timeline_of
 from selection.rules.admission import admit_runtime
 from selection.rules.fleet import Effective, Fleet
@@ -55,14 +65,33 @@ USERS = Listing(
 
 @require_GET
 def runtime(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpResponseBase:
-    """The page of a runtime, ``/runtimes/<cluster>/<scope>/<name>/``."""
+    """The page of a runtime, ``/runtimes/<cluster>/<scope>/<name>/``.
+
+    ``?table=losses|wins|overlaps&format=csv|json`` sends one of the tables of what hangs on it; without ``table`` it is
+    the services that get it.
+    """
     namespace = "" if scope == CLUSTER_SCOPE else scope
     try:
         row = find_runtime_row(cluster, namespace, name)
     except RuntimeResult.DoesNotExist:
         return missing_object(request, cluster, _kind(namespace), namespace, name)
+    table = asked_table(request, "services", "losses", "wins", "overlaps")
+    if table and table[0] != "services":
+        return _exported(*table, row)
     state = list_state(request, USERS, services_of_runtime(row))
     return respond(request, state, "runtime/page.html", lambda _: _context(row))
+
+
+def _exported(table: str, form: str, row: RuntimeResult) -> HttpResponseBase:
+    """One table of what hangs on the runtime; without rows for a runtime that can't be read, as the page has none."""
+    fleet = fleet_of(row.cluster)
+    found = fleet.runtimes.get((row.namespace, row.name))
+    told = stakes(fleet, found, services_of_runtime(row).values_list("namespace", "name")) if found else None
+    if table == "losses":
+        return export(form, "losses", LOSSES, loss_rows(told.losses if told else ()))
+    if table == "wins":
+        return export(form, "wins", WINS, win_rows(told.wins if told else ()))
+    return export(form, "overlaps", OVERLAPS, overlap_rows(told.overlaps if told else ()))
 
 
 def _context(row: RuntimeResult) -> dict[str, Any]:
@@ -91,7 +120,7 @@ def _judged(fleet: Fleet, found: Runtime, row: RuntimeResult) -> dict[str, Any]:
         "chain": effective.chain,
         "merge_problem": effective.problem,
         **family(fleet, found),
-        **stakes(fleet, found, services_of_runtime(row).values_list("namespace", "name")),
+        **shown_stakes(stakes(fleet, found, services_of_runtime(row).values_list("namespace", "name"))),
         **(_merged(fleet, effective) if len(effective.chain.members) > 1 else {}),
     }
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.urls import NoReverseMatch, reverse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_GET
 
 from selection.faces import words
+from selection.faces.exports import EXPORTS, export
 from selection.faces.links import object_url
 from selection.faces.nav import NAVIGATION
 from selection.store.search import Asked, Found, Hits, find_clusters, find_namespaces, find_objects, parse
@@ -24,6 +25,11 @@ RESULTS = "search-results"
 
 FEW, MANY = 6, 50
 """How many of each group the panel and the page show."""
+
+EXPORTED = 10_000
+"""How many of each group an export has."""
+
+_KEYS = ("kind", "cluster", "namespace", "name")
 
 _TITLES = {
     "services": "Services",
@@ -46,12 +52,17 @@ _WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One thing that was found: where it is, its name, and what tells it from others of that name."""
+    """One thing that was found: where it is, its name, and what tells it from others of that name.
+
+    ``kind`` and ``cluster`` say the same for an export; the kind of a page or a list is ``page``.
+    """
 
     url: str
     name: str
     namespace: str = ""
     aside: str = ""
+    kind: str = "page"
+    cluster: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +76,24 @@ class Group:
 
 
 @require_GET
-def search(request: HttpRequest) -> HttpResponse:
-    """The page ``/search/?q=``, or for htmx the panel under the field."""
+def search(request: HttpRequest) -> HttpResponseBase:
+    """The page ``/search/?q=``, or for htmx the panel under the field; ``&format=csv|json`` sends what is found."""
     text = request.GET.get("q", "").strip()
+    form = request.GET.get("format", "")
+    if form in EXPORTS:
+        return export(form, "search", _KEYS, _exported(_groups(parse(text), text, EXPORTED)))
     panel = request.headers.get("HX-Request") == "true" and request.headers.get("HX-Target") == RESULTS
     groups = list(_groups(parse(text), text, FEW if panel else MANY))
     context = {"asked": text, "groups": groups, "count": sum(group.count for group in groups)}
     response = render(request, "search/panel.html" if panel else "search/page.html", context)
     patch_vary_headers(response, ["HX-Request", "HX-Target"])
     return response
+
+
+def _exported(groups: Iterable[Group]) -> Iterator[dict[str, object]]:
+    for group in groups:
+        for each in group.results:
+            yield {key: getattr(each, key) for key in _KEYS}
 
 
 def _groups(asked: Asked, text: str, limit: int) -> Iterator[Group]:
@@ -98,13 +118,17 @@ def _objects(name: str, hits: Hits, text: str) -> Group:
 def _result(found: Found) -> Result:
     ref = found.ref
     aside = found.cluster if ref.kind == "InferenceService" else f"{ref.kind}, {found.cluster}"
-    return Result(object_url(found.cluster, ref.kind, ref.namespace, ref.name), ref.name, ref.namespace, aside)
+    url = object_url(found.cluster, ref.kind, ref.namespace, ref.name)
+    return Result(url, ref.name, ref.namespace, aside, ref.kind, found.cluster)
 
 
 def _places(asked: Asked, limit: int) -> Iterator[Group]:
     clusters = find_clusters(asked, limit)
     if clusters:
-        results = [Result(f"{reverse('overview')}?{urlencode({'cluster': name})}", name) for name in clusters]
+        results = [
+            Result(f"{reverse('overview')}?{urlencode({'cluster': name})}", name, kind="Cluster", cluster=name)
+            for name in clusters
+        ]
         yield Group("Clusters", results, len(results))
     namespaces = find_namespaces(asked, limit)
     if namespaces:
@@ -113,6 +137,8 @@ def _places(asked: Asked, limit: int) -> Iterator[Group]:
                 f"{reverse('services')}?{urlencode({'cluster': cluster, 'namespace': namespace})}",
                 namespace,
                 aside=f"{cluster}, {services} service{'' if services == 1 else 's'}",
+                kind="Namespace",
+                cluster=cluster,
             )
             for cluster, namespace, services in namespaces
         ]

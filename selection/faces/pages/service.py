@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from selection.faces.excluded import Exclusion, closest, excluded
 from selection.faces.explaining import funnel, ladder, why_first
+from selection.faces.exports import export
 from selection.faces.manifests import annotated_lines, manifest_text, marks_of
 from selection.faces.pages.errors import missing_object
 from selection.faces.remedying import Change, first_fixes, needed
+from selection.faces.tables import CANDIDATES, asked_table, candidate_rows
 from selection.faces.timelines import timeline_of
 from selection.faces.workloads import expected_workload, standings
 from selection.rules.accelerators import required_classes
@@ -39,10 +41,11 @@ RANKED_SHOWN = 10
 
 
 @require_GET
-def service(request: HttpRequest, cluster: str, namespace: str, name: str) -> HttpResponse:
+def service(request: HttpRequest, cluster: str, namespace: str, name: str) -> HttpResponseBase:
     """The explanation; ``?check=`` and ``?q=`` narrow the excluded, ``?page=`` turns their pages.
 
-    ``?format=json`` answers with the explanation's own JSON, as ``manage.py explain -o json`` prints it.
+    ``?format=json`` answers with the explanation's own JSON, as ``manage.py explain -o json`` prints it,
+    ``?format=csv`` with its candidates; ``?table=candidates&format=json`` with these alone.
     """
     found = find_cluster(cluster)
     if found is None:
@@ -52,6 +55,8 @@ def service(request: HttpRequest, cluster: str, namespace: str, name: str) -> Ht
         explanation = explain_service(fleet, namespace, name)
     except LookupError:
         return missing_object(request, cluster, "InferenceService", namespace, name)
+    if table := asked_table(request, "candidates"):
+        return export(table[1], "candidates", CANDIDATES, candidate_rows(explanation.candidates))
     if request.GET.get("format") == "json":
         return JsonResponse(explanation.to_dict(), json_dumps_params={"indent": 2, "ensure_ascii": False})
     case = _case(explanation)
