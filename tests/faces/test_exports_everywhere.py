@@ -83,6 +83,7 @@ TABLES: list[tuple[str, str, tuple[str, ...], dict[str, Any]]] = [
         WAVES,
         {"wave": "urgent", "service": "typo-chat", "state": "at-risk", "holds": ["nvidia.com/gpu=16"]},
     ),
+    ("/migration/order/?cluster=eu-prod&wave=cleanup", "waves", WAVES, {"wave": "cleanup", "ready": True}),
     (
         "/migration/order/?cluster=eu-prod",
         "runtimes",
