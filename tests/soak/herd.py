@@ -75,16 +75,27 @@ class Herd:
     def delete_one(self, client: Client) -> None:
         """A service is deleted."""
         if len(self.services) > 10:
-            service = self.services.pop(self.dice.randrange(len(self.services)))
+            service = self.dice.choice(self.services)
+            _unless(404, lambda: client.delete(service))
+            self.services.remove(service)
             self.gone.append(service)
-            client.delete(service)
 
     def bring_one_back(self, client: Client) -> None:
         """A service that was deleted is created again, under its name."""
         if self.gone:
-            service = self.gone.pop(self.dice.randrange(len(self.gone)))
+            service = self.dice.choice(self.gone)
+            _unless(409, lambda: client.create(service))
+            self.gone.remove(service)
             self.services.append(service)
-            client.create(service)
+
+
+def _unless(status: int, request: Callable[[], object]) -> None:
+    """Make a request that may have been done already: its answer was lost when the server died."""
+    try:
+        request()
+    except Refused as refusal:
+        if refusal.status != status:
+            raise
 
 
 class Restless(threading.Thread):

@@ -239,11 +239,10 @@ def test_both_sides_of_the_connection_notice_soon_that_the_other_is_gone() -> No
         session.close()
 
 
-def test_one_file_stands_for_all_clusters_of_a_sqlite_database(shared_database: OwnDatabase) -> None:
-    if shared_database.file is None:
-        pytest.skip("PostgreSQL has locks of its own")
-    east, west = (declare(Declaration(name, context=name), Cluster.DeclaredBy.PAGE) for name in ("east", "west"))
-    one, other = open_locks(), open_locks()
+def test_one_file_stands_for_all_clusters_of_a_sqlite_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(connection.settings_dict, "NAME", str(tmp_path / "ome.sqlite3"))
+    east, west = Cluster(pk=1, name="east"), Cluster(pk=2, name="west")
+    one, other = claims._FileLock(), claims._FileLock()
     assert one.take(east)
     assert one.take(west)
     assert not other.take(west)
