@@ -151,8 +151,11 @@ def test_a_holder_that_was_cut_off_writes_nothing_any_more(east: OwnDatabase, st
     second = started()
     assert eventually(lambda: second.says("another process follows: waiting to take over"))
     first.popen.send_signal(signal.SIGSTOP)
-    # Its host is gone, as far as the server knows.
+    # Its host is gone, as far as the server knows: the claim's session, and one that stopped amid a transaction.
     east.ask("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted")
+    amid = "state LIKE 'idle in transaction%' AND state_change < now() - interval '1 second'"
+    ended = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND {amid}"
+    assert eventually(lambda: bool(east.ask(ended)) or (held_by(east, second) and writes(east, second)))
     assert eventually(lambda: held_by(east, second) and writes(east, second))
     first.popen.send_signal(signal.SIGCONT)
     assert eventually(lambda: first.says("left"))
