@@ -32,8 +32,8 @@ test: $(DEV_STAMP) ## imports only go down, then all tests, on SQLite or on the 
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
-test-postgresql: $(DEV_STAMP) ## the tests of store and faces on a PostgreSQL of their own (needs its programs)
-	@$(BIN)/python -m tests.postgresql $(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS) tests/store tests/faces tests/soak
+test-postgresql: $(DEV_STAMP) ## the tests of store, people and faces on a PostgreSQL of their own (needs its programs)
+	@$(BIN)/python -m tests.postgresql $(BIN)/pytest -n $(WORKERS) --dist loadgroup $(ARGS) tests/store tests/people tests/faces tests/soak
 
 lint: $(DEV_STAMP) ## style, and the form of every file
 	@$(BIN)/ruff check .

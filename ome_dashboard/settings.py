@@ -99,6 +99,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "ome_dashboard",
     "selection.store",
+    "selection.people",
     "selection.faces",
 ]
 

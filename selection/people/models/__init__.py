@@ -1,0 +1,9 @@
+"""What people have and write, a module for each subject.
+
+Nothing here hangs on the primary key of a row that a sync or an evaluation may delete: only on identities that outlast
+both, such as a cluster's name, a kind, a namespace and a name.
+"""
+
+from __future__ import annotations
+
+__all__: list[str] = []
