@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from selection.cluster.documents import decode, read_documents
 from selection.cluster.errors import SourceError
@@ -38,7 +38,7 @@ LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 class SourceObject:
     """One object and where it stands: path (``-`` for standard input), document counted from 1, line from 1.
 
-    ``item`` is its place in a ``List``, counted from 1; None outside of lists.
+    ``item`` is its place in a ``List``, counted from 1; None outside of lists. ``start`` is the line of the document.
     """
 
     manifest: dict[str, Any]
@@ -47,6 +47,7 @@ class SourceObject:
     document: int
     line: int
     item: int | None = None
+    start: int = 1
 
     @property
     def identity(self) -> tuple[str, str, str]:
@@ -57,13 +58,18 @@ class SourceObject:
 
 @dataclass(frozen=True, slots=True)
 class SourceProblem:
-    """Something that can't be used, and where; ``str()`` is one line in the form that editors understand."""
+    """Something that can't be used, and where; ``str()`` is one line in the form that editors understand.
+
+    ``what`` it is: a ``file``, a ``document`` in it, an ``object`` that isn't one of its kind, or one that is there
+    ``twice``.
+    """
 
     path: str
     message: str
     document: int | None = None
     line: int | None = None
     column: int | None = None
+    what: Literal["file", "document", "object", "twice"] = "file"
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
@@ -74,13 +80,15 @@ class SourceProblem:
 class Documents:
     """What was found: the objects in order, each identity once; the problems; and how much was looked at.
 
-    ``ignored`` counts the documents (and items of lists) of kinds that aren't read, ``files`` the sources read.
+    ``ignored`` counts the documents (and items of lists) of kinds that aren't read, ``files`` the sources read;
+    ``passed`` are those of them that hold nothing of a kind that is read, in the order of reading.
     """
 
     objects: tuple[SourceObject, ...] = ()
     problems: tuple[SourceProblem, ...] = ()
     ignored: int = 0
     files: int = 0
+    passed: tuple[str, ...] = field(default=(), compare=False)
 
 
 def read_paths(
@@ -114,7 +122,9 @@ def read_paths(
             raise SourceError(f"{_shown(path)}: {_why(error)}") from None
         except ValueError:  # a NUL in the path
             raise SourceError(f"{_shown(path)!r} is not a path") from None
-    return Documents(tuple(reader.objects), tuple(reader.problems), reader.ignored, reader.files)
+    used = {each.path for each in (*reader.objects, *reader.problems)}
+    passed = tuple(path for path in reader.paths if path not in used)
+    return Documents(tuple(reader.objects), tuple(reader.problems), reader.ignored, reader.files, passed)
 
 
 def listings(documents: Documents) -> list[KindListing]:
@@ -135,6 +145,7 @@ class _Reader:
     seen: set[tuple[int, int]] = field(default_factory=set)
     ignored: int = 0
     files: int = 0
+    paths: list[str] = field(default_factory=list)
 
     def read_named(self, path: Path) -> None:
         """Read what a person named: a file of any name, or a folder.
@@ -185,6 +196,7 @@ class _Reader:
     def read(self, path: str, file: IO[bytes]) -> None:
         """Read one source to its end."""
         self.files += 1
+        self.paths.append(path)
         data = file.read(self.limits.file_bytes + 1)
         if len(data) > self.limits.file_bytes:
             size = f"{self.limits.file_bytes:,} bytes"
@@ -206,13 +218,13 @@ class _Reader:
             self._problem(path, None, error)
 
     def _problem(self, path: str, document: int | None, error: DocumentError) -> None:
-        self.problems.append(SourceProblem(path, str(error), document, error.line, error.column))
+        self.problems.append(SourceProblem(path, str(error), document, error.line, error.column, "document"))
 
     def _document(self, path: str, number: int, document: ParsedDocument) -> None:
         value = document.value
         if value is None:
             return
-        place = _Place(path, number, document.line)
+        place = _Place(path, number, document.line, None, document.line)
         if not _is_list(value):
             self._object(value, place)
             return
@@ -227,7 +239,7 @@ class _Reader:
             if of and isinstance(item, dict):
                 item.setdefault("apiVersion", value.get("apiVersion"))
                 item.setdefault("kind", of)
-            self._object(item, _Place(path, number, line, index))
+            self._object(item, _Place(path, number, line, index, document.line))
 
     def _object(self, manifest: Any, place: _Place) -> None:
         if _is_list(manifest) and isinstance(manifest["items"], list):
@@ -243,12 +255,15 @@ class _Reader:
         except _Unusable as unusable:
             self.problems.append(place.problem(str(unusable)))
             return
-        found = SourceObject(strip_noise(manifest), kind, place.path, place.document, place.line, place.item)
+        found = SourceObject(
+            strip_noise(manifest), kind, place.path, place.document, place.line, place.item, place.start
+        )
         first = self.places.setdefault(found.identity, found)
         if first is not found:
             _, within, name = found.identity
             shown = f"{kind.kind} {within}/{name}" if within else f"{kind.kind} {name}"
-            self.problems.append(place.problem(f"{shown} is already in {first.path}:{first.line}; that one is kept"))
+            told = f"{shown} is already in {first.path}:{first.line}; that one is kept"
+            self.problems.append(place.problem(told, "twice"))
             return
         self.objects.append(found)
 
@@ -283,10 +298,11 @@ class _Place:
     path: str
     document: int
     line: int
-    item: int | None = None
+    item: int | None
+    start: int
 
-    def problem(self, message: str) -> SourceProblem:
-        return SourceProblem(self.path, message, self.document, self.line)
+    def problem(self, message: str, what: Literal["object", "twice"] = "object") -> SourceProblem:
+        return SourceProblem(self.path, message, self.document, self.line, None, what)
 
 
 def _is_list(value: Any) -> bool:

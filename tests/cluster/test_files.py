@@ -314,3 +314,24 @@ def test_the_listings_are_complete_for_every_kind() -> None:
     assert all(listing.outcome == "complete" and listing.resource_version is None for listing in found.values())
     assert [each["metadata"]["name"] for each in found[INFERENCE_SERVICE].objects or []] == ["chat"]
     assert sum(len(listing.objects or []) for listing in found.values()) == 2
+
+
+def test_a_file_without_anything_that_is_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "chart.yaml").write_text("name: chat\nversion: 1.0.0\n")
+    (tmp_path / "service.yaml").write_text(json.dumps(service("a")))
+
+    assert read_paths([tmp_path]).passed == (str(tmp_path / "chart.yaml"),)
+
+
+def test_a_problem_says_what_it_is_of() -> None:
+    text = "\n---\n".join(
+        [json.dumps(service("a")), json.dumps(service("a")), "a: [", json.dumps({**service("b"), "metadata": {}})]
+    )
+
+    assert [problem.what for problem in stdin(text).problems] == ["twice", "document", "object"]
+
+
+def test_an_item_of_a_list_knows_where_its_document_starts() -> None:
+    text = "# first\n---\nkind: List\nitems:\n- " + json.dumps(service("a")) + "\n"
+
+    assert [(each.start, each.line, each.item) for each in stdin(text).objects] == [(3, 5, 1)]
