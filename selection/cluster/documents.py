@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from selection.cluster.jsontext import parse_json
 from selection.cluster.yamltext import DocumentError, Limits, ParsedDocument, parse_yaml
 
-__all__ = ["decode", "read_documents"]
+__all__ = ["decode", "parts_of", "read_documents"]
 
 SEPARATOR = re.compile(r"^---(?=\s|\Z)[ \t\r]*", re.MULTILINE)
 CONTENT = re.compile(r"^[ \t\r]*[^ \t\r\n#%]", re.MULTILINE)
@@ -51,7 +51,7 @@ def read_documents(text: str, limits: Limits, *, json_only: bool = False) -> Ite
 
 def _documents(text: str, limits: Limits, *, json_only: bool) -> Iterator[ParsedDocument | DocumentError | None]:
     """Yield what ``read_documents`` does, and None for each empty part."""
-    for part, line in _parts(text):
+    for part, line in parts_of(text):
         if not CONTENT.search(part):
             yield None
             continue
@@ -62,7 +62,8 @@ def _documents(text: str, limits: Limits, *, json_only: bool) -> Iterator[Parsed
             yield DocumentError(f"{error}{hint}", error.line, error.column)
 
 
-def _parts(text: str) -> Iterator[tuple[str, int]]:
+def parts_of(text: str) -> Iterator[tuple[str, int]]:
+    """The parts of a text between its ``---`` lines, each with the line that it begins at, from 1."""
     begin, line = 0, 1
     for separator in SEPARATOR.finditer(text):
         yield text[begin : separator.start()], line
