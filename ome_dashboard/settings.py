@@ -180,6 +180,18 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 
+# Whose name local mode writes; otherwise the machine's user's (selection/people/persons.py).
+LOCAL_NAME = ENVIRONMENT.text("OME_DASHBOARD_LOCAL_NAME")
+if len(LOCAL_NAME) > 150 or not LOCAL_NAME.isprintable():
+    ENVIRONMENT.report(
+        "E010",
+        "OME_DASHBOARD_LOCAL_NAME is longer than 150 characters, or has some that can't be shown.",
+        "Write a name as it is to stand by comments and decisions.",
+    )
+    LOCAL_NAME = ""
+# For how many days a token holds at most.
+TOKEN_DAYS = ENVIRONMENT.number("OME_DASHBOARD_TOKEN_DAYS", 365, least=1, most=3650)
+
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"

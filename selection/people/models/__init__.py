@@ -6,4 +6,6 @@ both, such as a cluster's name, a kind, a namespace and a name.
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from .tokens import Token
+
+__all__ = ["Token"]
