@@ -17,7 +17,6 @@ from selection.faces.pages.errors import missing_object
 from selection.faces.remedying import Change, first_fixes, needed
 from selection.faces.tables import CANDIDATES, asked_table, candidate_rows
 from selection.faces.timelines import timeline_of
-from selection.faces.workloads import expected_workload, standings
 from selection.rules.accelerators import required_classes
 from selection.rules.explain import explain_service
 from selection.rules.explanation import Explanation
@@ -25,6 +24,7 @@ from selection.rules.fleet import Fleet
 from selection.rules.modes import MODE_ANNOTATION, requested_mode
 from selection.rules.objects import ObjectRef
 from selection.rules.semantics import semantics_of
+from selection.rules.workloads import expected_workload, standings
 from selection.store.findings import findings_about
 from selection.store.fleets import fleet_of
 from selection.store.lookup import find_cluster, objects_of

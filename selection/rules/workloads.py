@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from selection.rules.conflicts import WORKLOAD_KINDS
-from selection.rules.explanation import ComponentModes, Explanation
-from selection.rules.modes import MULTI_NODE
-from selection.rules.objects import ObjectRef, Workload
+from .conflicts import WORKLOAD_KINDS
+from .explanation import ComponentModes, Explanation
+from .modes import MULTI_NODE
+from .objects import ObjectRef, Workload
 
 __all__ = ["Standing", "expected_kind", "expected_workload", "standings"]
 
