@@ -1,14 +1,15 @@
 // The keys that the help ("?") tells: search, filter, go to a page. None acts while somebody types.
 (() => {
   const SOON = 1500; // milliseconds between "g" and the letter
-  let wentAt = -SOON;
+  let wentAt = -Infinity; // the clock's time, which a test can hold
 
   // Who speaks to the browser, or reads with single keys of their own, turns these off; the browser remembers it.
   const read = () => { try { return localStorage.getItem("keys"); } catch { return null; } };
   const write = (word) => { try { localStorage.setItem("keys", word); } catch { /* private windows may refuse */ } };
   let off = read() === "off";
 
-  const typing = (target) => target.closest("input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable], dialog");
+  // A dialog that was closed keeps the focus until the browser draws the page: only an open one takes the keys.
+  const typing = (target) => target.closest("input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable], dialog[open]");
   const focusOn = (selector) => {
     const field = [...document.querySelectorAll(selector)].find((each) => each.checkVisibility());
     field?.focus();
@@ -27,8 +28,8 @@
   };
 
   const pressed = (event) => {
-    if (event.timeStamp - wentAt < SOON) {
-      wentAt = -SOON;
+    if (Date.now() - wentAt < SOON) {
+      wentAt = -Infinity;
       return /^[a-z]$/.test(event.key) && follow(`[data-go="${event.key}"]`);
     }
     switch (event.key) {
@@ -37,7 +38,7 @@
       case "[": return follow("main [rel=prev]");
       case "]": return follow("main [rel=next]");
       case "?": return help();
-      case "g": wentAt = event.timeStamp; return false;
+      case "g": wentAt = Date.now(); return false;
       default: return false;
     }
   };

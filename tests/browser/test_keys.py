@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor
+
+NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
 # The second mark has the test database made, also when nothing else runs that needs one.
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
@@ -63,6 +66,7 @@ def test_enter_goes_to_all_that_was_found(visitor: Visitor, scripts: bool) -> No
 
 def test_the_help_tells_the_keys_and_they_do_what_it_says(visitor: Visitor) -> None:
     page = visitor.opens("/")
+    page.clock.set_fixed_time(NOON)  # however slow the machine is, "s" comes soon enough after "g"
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keys")
     expect(dialog).to_be_visible()
@@ -80,6 +84,18 @@ def test_the_help_tells_the_keys_and_they_do_what_it_says(visitor: Visitor) -> N
     page.keyboard.type("gs/?")  # somebody types: no key is meant
     expect(page.get_by_role("searchbox")).to_have_value("gs/?")
     expect(dialog).not_to_be_visible()
+
+
+def test_a_letter_long_after_g_goes_nowhere(visitor: Visitor) -> None:
+    page = visitor.opens("/clusters/")
+    page.clock.set_fixed_time(NOON)
+    page.keyboard.press("g")
+    page.clock.set_fixed_time(NOON + timedelta(seconds=1.6))
+    page.keyboard.press("s")
+    page.keyboard.press("?")  # acts after "s" did, or would have
+
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    assert page.url.endswith("/clusters/")
 
 
 def test_single_keys_can_be_turned_off_and_stay_so(visitor: Visitor) -> None:
