@@ -32,12 +32,23 @@ __all__ = ["copy_diff", "copy_text", "fleet_order", "manifest_yaml", "runtime_co
 Manifests = Callable[[Sequence[ObjectRef]], Mapping[ObjectRef, Mapping[str, Any]]]
 """Gives the manifests of objects, without those that aren't there."""
 
+Waiting = Callable[[Sequence[ObjectRef]], Mapping[ObjectRef, int]]
+"""Tells how many services have to leave each of some runtimes."""
+
 _AT_ONCE = 200
 """So many objects are asked for in one query; SQLite takes no longer conditions."""
 
 
-def service_plans(fleet: Fleet, manifests: Manifests, services: Sequence[ObjectRef]) -> tuple[ServicePlan, ...]:
+def service_plans(
+    fleet: Fleet, manifests: Manifests, services: Sequence[ObjectRef], *, waiting: Waiting | None = None
+) -> tuple[ServicePlan, ...]:
     """The plans of services, in the order given.
+
+    Args:
+        fleet: the cluster.
+        manifests: gives manifests.
+        services: the services.
+        waiting: tells how many services have to leave each of some runtimes; without it they are counted.
 
     Raises:
         LookupError: the fleet has no such service.
@@ -51,7 +62,7 @@ def service_plans(fleet: Fleet, manifests: Manifests, services: Sequence[ObjectR
     found: dict[ObjectRef, Mapping[str, Any]] = {}
     for start in range(0, len(refs), _AT_ONCE):
         found |= manifests(refs[start : start + _AT_ONCE])
-    return plan_services(fleet, services, found, placeholder=PLACEHOLDER)
+    return plan_services(fleet, services, found, placeholder=PLACEHOLDER, waiting=waiting)
 
 
 def fleet_order(fleet: Fleet, manifests: Manifests) -> FleetOrder:
@@ -82,9 +93,15 @@ def copy_text(copy: RuntimeCopy, source: str | None = None) -> str:
     return manifest_yaml(copy.manifest)
 
 
-def copy_diff(copy: RuntimeCopy, source: str | None = None) -> str:
-    """What differs between the original and the copy, as a unified diff; for the arguments see :func:`copy_text`."""
-    after = copy_text(copy, source)
+def copy_diff(copy: RuntimeCopy, source: str | None = None, *, text: str | None = None) -> str:
+    """What differs between the original and the copy, as a unified diff.
+
+    Args:
+        copy: the copy.
+        source: the original's text, as :func:`copy_text` takes it.
+        text: what :func:`copy_text` gave, where somebody has it already.
+    """
+    after = copy_text(copy, source) if text is None else text
     kept = source is not None and not copy.inherits and after != manifest_yaml(copy.manifest)
     before = source.rstrip("\n") if kept and source is not None else manifest_yaml(copy.original)
     names = f"{copy.runtime.name}.yaml", f"{copy.copy.name}.yaml"

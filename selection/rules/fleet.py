@@ -274,9 +274,9 @@ def evolved(fleet: Fleet, put: Iterable[Mapping[str, Any]], dropped: Iterable[Ob
         dict(fleet.runtimes),
         dict(fleet.models),
         set(fleet.accelerator_classes),
-        {owner: list(found) for owner, found in fleet.workloads.items()},
+        dict(fleet.workloads),  # what an owner has, or a name, is replaced and never changed in place
         dict(fleet.owners),
-        {name: dict(found) for name, found in fleet.revisions.items()},
+        dict(fleet.revisions),
         dict(fleet.problems),
     )
     for ref in dropped:
@@ -332,9 +332,9 @@ def _drop(fleet: Fleet, ref: ObjectRef) -> None:
     elif ref.kind == "AcceleratorClass":
         fleet.accelerator_classes.discard(ref.name)
     elif ref.kind == "ControllerRevision":
-        found = fleet.revisions.get(ref.name, {})
-        if found.pop(ref.namespace, None) is not None and not found:
-            del fleet.revisions[ref.name]
+        known = fleet.revisions.pop(ref.name, {})
+        if left := {namespace: manifest for namespace, manifest in known.items() if namespace != ref.namespace}:
+            fleet.revisions[ref.name] = left
     elif ref in fleet.owners:
         owner = fleet.owners.pop(ref)
         fleet.workloads[owner] = [workload for workload in fleet.workloads[owner] if workload.ref != ref]
@@ -382,8 +382,8 @@ def _add(fleet: Fleet, manifest: Mapping[str, Any]) -> None:
         workload = parse_workload(manifest)
         if workload is not None:
             owner = (workload.ref.namespace, workload.service)
-            fleet.workloads.setdefault(owner, []).append(workload)
+            fleet.workloads[owner] = [*fleet.workloads.get(owner, ()), workload]
             fleet.owners[workload.ref] = owner
     elif kind == "ControllerRevision":
         ref = ref_of(manifest)
-        fleet.revisions.setdefault(ref.name, {})[ref.namespace] = manifest
+        fleet.revisions[ref.name] = {**fleet.revisions.get(ref.name, {}), ref.namespace: manifest}

@@ -32,6 +32,7 @@ __all__ = ["plan_services", "services_on_the_way"]
 
 Manifest = Mapping[str, Any]
 Manifests = Mapping[ObjectRef, Manifest]
+Waiting = Callable[[Sequence[ObjectRef]], Mapping[ObjectRef, int]]
 
 _HARMLESS = frozenset({"ignored"})
 """Conflicts that stop nothing: v1.2's webhook, and some builds of v1.3, write a mode where nobody reads it."""
@@ -51,7 +52,12 @@ def services_on_the_way(fleet: Fleet) -> list[ObjectRef]:
 
 
 def plan_services(
-    fleet: Fleet, services: Iterable[ObjectRef], manifests: Manifests, *, placeholder: str | None = None
+    fleet: Fleet,
+    services: Iterable[ObjectRef],
+    manifests: Manifests,
+    *,
+    placeholder: str | None = None,
+    waiting: Waiting | None = None,
 ) -> tuple[ServicePlan, ...]:
     """Plans for services of this fleet, in the order given.
 
@@ -61,6 +67,8 @@ def plan_services(
         manifests: those of the services; of their runtimes and workloads, where there are any, for what a fleet
             doesn't keep.
         placeholder: what stands where a value was taken out of a manifest.
+        waiting: tells how many services have to leave each of some runtimes, for who has counted them; else they are
+            counted here, which takes a look at each service that could get one of them.
 
     Raises:
         LookupError: the fleet has no such service.
@@ -74,12 +82,13 @@ def plan_services(
         return copies[ref]
 
     drafts = [_Draft(fleet, ref, manifests, copy_of) for ref in services]
-    waiting = _waiting(fleet, drafts)
+    left = sorted({draft.runtime.ref for draft in drafts if draft.runtime is not None and draft.moving})
+    counted = _waiting(fleet, drafts) if waiting is None else waiting(left)
     put = [each.manifest for each in copies.values() if not each.exists]
     put += [manifest for draft in drafts for manifest in draft.put()]
-    dropped = [left.ref for draft in drafts for left in draft.leftovers()]
+    dropped = [each.ref for draft in drafts for each in draft.leftovers()]
     changed = evolved(fleet, put, dropped)
-    return tuple(draft.plan(changed, waiting) for draft in drafts)
+    return tuple(draft.plan(changed, counted) for draft in drafts)
 
 
 def _waiting(fleet: Fleet, drafts: Sequence[_Draft]) -> Counter[ObjectRef]:
@@ -209,7 +218,7 @@ class _Draft:
         labels = {"ome.io/inferenceservice": self.ref.name, "component": component, "serving-runtime": runtime.name}
         return {"kind": kind, "metadata": {"name": name, "namespace": self.ref.namespace, "labels": labels}}
 
-    def plan(self, changed: Fleet, waiting: Counter[ObjectRef]) -> ServicePlan:
+    def plan(self, changed: Fleet, waiting: Mapping[ObjectRef, int]) -> ServicePlan:
         """The plan, its outcome being what the changed fleet says."""
         after = explain_service(changed, self.ref.namespace, self.ref.name, brief=True)
         states = [each.state for each in self.components if each.state is not None]
@@ -316,7 +325,7 @@ class _Draft:
         told = [each for note in notes if note.code == "env-value-order" for each in note.facts["variables"]]
         return [each for each in told if each["component"] in self.moving]
 
-    def _risks(self, waiting: Counter[ObjectRef]) -> Iterator[Note]:
+    def _risks(self, waiting: Mapping[ObjectRef, int]) -> Iterator[Note]:
         service, runtime = self.service, self.runtime
         if service is None or runtime is None or not self.moving:
             return
@@ -333,8 +342,8 @@ class _Draft:
             yield Note("rework", {"count": len(self.copy.rework)})
         if unexpanded := self._unexpanded():
             yield Note("env-value-order", {"variables": unexpanded})
-        if waiting[runtime.ref] > 1:
-            yield Note("shared-runtime", {"services": waiting[runtime.ref]})
+        if (others := waiting.get(runtime.ref, 0)) > 1:
+            yield Note("shared-runtime", {"services": others})
         single = [each.name for each in self.components if each.moves and each.pods.replicas == 1]
         if single:
             yield Note("one-replica", {"components": single})

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db.models import Count, Q
 
 from selection.rules.objects import ObjectRef
 
 from .models import Cluster, ComponentResult, ModelResult, ServiceResult
+from .sight import seen_through
 
-__all__ = ["NEEDING", "clusters_on_the_way", "on_the_way", "services_of_model_left", "waiting_services"]
+__all__ = [
+    "NEEDING",
+    "clusters_on_the_way",
+    "on_the_way",
+    "services_of_model_left",
+    "waiting_counts",
+    "waiting_services",
+]
 
 NEEDING = ("not-started", "waiting-on-pin", "moved-by-upgrade", "at-risk")
 """The states in which a component still has to be moved; the others need no runtime any more."""
@@ -26,6 +36,17 @@ def waiting_services(cluster: Cluster, runtime: ObjectRef) -> list[ServiceResult
     return list(rows.distinct().order_by("namespace", "name"))
 
 
+def waiting_counts(cluster: Cluster, runtimes: Sequence[ObjectRef]) -> dict[ObjectRef, int]:
+    """How many services still have to leave each of these runtimes; none that nobody has to. One query."""
+    wanted = Q(pk__in=())
+    for ref in runtimes:
+        wanted |= Q(selected_kind=ref.kind, selected_namespace=ref.namespace, selected_name=ref.name)
+    names = ("selected_kind", "selected_namespace", "selected_name")
+    rows = ServiceResult.objects.filter(wanted, cluster=cluster, components__migration__in=NEEDING)
+    counted = rows.order_by().values_list(*names).annotate(Count("pk", distinct=True))
+    return {ObjectRef(kind, namespace, name): count for kind, namespace, name, count in counted}
+
+
 def on_the_way(cluster: Cluster) -> int:
     """How many services have something left to do. One query."""
     rows = ComponentResult.objects.filter(result__cluster=cluster).exclude(migration__in=("", "done"))
@@ -35,6 +56,7 @@ def on_the_way(cluster: Cluster) -> int:
 def clusters_on_the_way() -> list[Cluster]:
     """Every cluster, those first that have most services with something left to do (``waiting``). One query."""
     left = Q(services__components__migration__gt="") & ~Q(services__components__migration="done")
+    left &= seen_through(ServiceResult, "services__")
     rows = Cluster.objects.annotate(waiting=Count("services", filter=left, distinct=True))
     return list(rows.order_by("-waiting", "name"))
 

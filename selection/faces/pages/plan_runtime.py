@@ -17,15 +17,16 @@ from selection.faces.migrating import copy_diff, copy_text, manifest_yaml, runti
 from selection.faces.pages.errors import missing_object
 from selection.faces.pages.plan_parts import diff_lines, download, stored_manifests
 from selection.faces.plan_markdown import copy_markdown
-from selection.rules.candidates import Candidate
+from selection.rules.candidates import Candidate, listed
 from selection.rules.edits import Edit
-from selection.rules.explain import explain_model
 from selection.rules.fleet import Fleet, evolved
 from selection.rules.index import serves
 from selection.rules.objects import ObjectRef, Runtime
 from selection.rules.parent_copies import ParentCopy
+from selection.rules.parsing import parse_runtime
 from selection.rules.references import find_references
 from selection.rules.runtime_copy import RuntimeCopy
+from selection.rules.selection import judge, question_of
 from selection.store.fleets import fleet_of
 from selection.store.migration import references_of
 from selection.store.models import RuntimeResult
@@ -80,7 +81,8 @@ def runtime_plan(request: HttpRequest, cluster: str, scope: str, name: str) -> H
     if found is None:
         return render(request, "plan/runtime.html", context)
     copy, layered = runtime_copy(fleet, stored_manifests(row.cluster), found)
-    text, diff = copy_text(copy), copy_diff(copy)
+    text = copy_text(copy)
+    diff = copy_diff(copy, text=text)
     form = request.GET.get("format", "")
     if form == "yaml" and copy.need:
         layers = layered is not None and request.GET.get("layers") == "2"
@@ -142,12 +144,17 @@ def _part(text: str, same: int) -> str:
 
 
 def _passed_over(fleet: Fleet, runtime: Runtime, copy: RuntimeCopy) -> Candidate | None:
-    """The copy as a candidate for a model that the original serves, judged with the copy in the fleet."""
+    """The copy as a candidate for a model that the original serves; only one that qualifies is ranked among others."""
     scope = copy.copy.namespace
     seen = (each for each in fleet.models.values() if not scope or each.ref.namespace in {"", scope})
     model = next((each for each in seen if not each.disabled and serves(runtime, each)), None)
     if model is None:
         return None
-    changed = fleet if copy.exists else evolved(fleet, [copy.manifest], [])
-    explanation = explain_model(changed, scope or model.ref.namespace, model.ref.name)
-    return next((each for each in explanation.candidates if each.verdict.runtime.ref == copy.copy), None)
+    question = question_of(None, model, fleet.semantics)
+    there = fleet.runtimes.get((scope, copy.copy.name)) if copy.exists else None
+    verdict = judge(question, there or parse_runtime(copy.manifest))
+    if not verdict.qualified:
+        return Candidate(verdict, None)
+    changed = fleet if there else evolved(fleet, [copy.manifest], [])
+    ranked = changed.judged(question, scope or model.ref.namespace, brief=True).ranked
+    return next((each for each in listed(ranked, ranked) if each.verdict.runtime.ref == copy.copy), None)

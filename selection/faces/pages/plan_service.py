@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -24,6 +25,7 @@ from selection.rules.plan_steps import Step
 from selection.rules.service_plan import ServicePlan
 from selection.store.fleets import fleet_of
 from selection.store.lookup import find_cluster
+from selection.store.waiting import waiting_counts
 
 __all__ = ["outcome_facts", "service_plan"]
 
@@ -49,7 +51,7 @@ def service_plan(request: HttpRequest, cluster: str, namespace: str, name: str) 
     manifests = stored_manifests(found)
     ref = ObjectRef("InferenceService", namespace, name)
     try:
-        (plan,) = service_plans(fleet_of(found), manifests, [ref])
+        (plan,) = service_plans(fleet_of(found), manifests, [ref], waiting=partial(waiting_counts, found))
     except LookupError:
         return missing_object(request, cluster, "InferenceService", namespace, name)
     form = request.GET.get("format", "")
