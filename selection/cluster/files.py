@@ -7,16 +7,15 @@ is a problem that names its place; it never hides the others.
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from selection.cluster.documents import decode, read_documents
 from selection.cluster.errors import SourceError
+from selection.cluster.identities import Unusable, is_list, kind_of, settle
 from selection.cluster.kinds import KINDS, Kind, KindListing
 from selection.cluster.objects import strip_noise
 from selection.cluster.yamltext import DocumentError, Limits, ParsedDocument
@@ -27,11 +26,6 @@ STDIN = "-"
 SUFFIXES = {".yaml", ".yml", ".json"}
 MOST_PROBLEMS = 1000
 """In one file; a list of more helps nobody."""
-BY_KIND = {kind.kind: kind for kind in KINDS}
-OME_GROUP = "ome.io"
-# Kubernetes API conventions: object names. Dots only where labels are joined to a subdomain.
-SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +116,7 @@ def read_paths(
             raise SourceError(f"{_shown(path)}: {_why(error)}") from None
         except ValueError:  # a NUL in the path
             raise SourceError(f"{_shown(path)!r} is not a path") from None
-    used = {each.path for each in (*reader.objects, *reader.problems)}
+    used = {each.path for each in reader.objects} | {each.path for each in reader.problems}
     passed = tuple(path for path in reader.paths if path not in used)
     return Documents(tuple(reader.objects), tuple(reader.problems), reader.ignored, reader.files, passed)
 
@@ -225,7 +219,7 @@ class _Reader:
         if value is None:
             return
         place = _Place(path, number, document.line, None, document.line)
-        if not _is_list(value):
+        if not is_list(value):
             self._object(value, place)
             return
         items = value["items"]
@@ -242,17 +236,17 @@ class _Reader:
             self._object(item, _Place(path, number, line, index, document.line))
 
     def _object(self, manifest: Any, place: _Place) -> None:
-        if _is_list(manifest) and isinstance(manifest["items"], list):
+        if is_list(manifest) and isinstance(manifest["items"], list):
             for item in manifest["items"]:
                 self._object(item, place)
             return
         try:
-            kind = _kind_of(manifest)
+            kind = kind_of(manifest)
             if kind is None or not kind.wants(manifest):
                 self.ignored += 1
                 return
-            self._settle(manifest, kind)
-        except _Unusable as unusable:
+            settle(manifest, kind, self.namespace)
+        except Unusable as unusable:
             self.problems.append(place.problem(str(unusable)))
             return
         found = SourceObject(
@@ -267,31 +261,6 @@ class _Reader:
             return
         self.objects.append(found)
 
-    def _settle(self, manifest: dict[str, Any], kind: Kind) -> None:
-        """Check what makes an object's identity, and complete it as the API server would."""
-        metadata = manifest.get("metadata")
-        if not isinstance(metadata, dict):
-            raise _Unusable(f"{kind.kind} without metadata" if metadata is None else "metadata is not an object")
-        name = metadata.get("name")
-        if not isinstance(name, str) or not name:
-            raise _Unusable(f"{kind.kind} without metadata.name" if not name else "metadata.name is not a string")
-        if len(name) > 253 or not SUBDOMAIN.fullmatch(name):
-            raise _Unusable(f"metadata.name {name[:80]!r} is not a name that Kubernetes takes")
-        if not kind.namespaced:
-            metadata.pop("namespace", None)
-            return
-        namespace = metadata.get("namespace")
-        if namespace is None or namespace == "":
-            metadata["namespace"] = self.namespace
-        elif not isinstance(namespace, str):
-            raise _Unusable("metadata.namespace is not a string")
-        elif len(namespace) > 63 or not LABEL.fullmatch(namespace):
-            raise _Unusable(f"metadata.namespace {namespace[:80]!r} is not a name that Kubernetes takes")
-
-
-class _Unusable(ValueError):
-    """An object that would matter and can't be used; says why."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Place:
@@ -303,59 +272,6 @@ class _Place:
 
     def problem(self, message: str, what: Literal["object", "twice"] = "object") -> SourceProblem:
         return SourceProblem(self.path, message, self.document, self.line, None, what)
-
-
-def _is_list(value: Any) -> bool:
-    """Kubernetes API conventions: the name of a list kind ends with List, and it has ``items``."""
-    return isinstance(value, dict) and "items" in value and str(value.get("kind")).endswith("List")
-
-
-def _kind_of(manifest: Any) -> Kind | None:
-    """Return the kind of an object, None when it isn't one that is read.
-
-    Raises:
-        _Unusable: it isn't an object at all, or looks like an OME object but doesn't say properly of which kind.
-    """
-    if not isinstance(manifest, dict):
-        raise _Unusable(f"not an object but {_type_name(manifest)}")
-    api_version, name = manifest.get("apiVersion"), manifest.get("kind")
-    if not isinstance(api_version, str) or not isinstance(name, str):
-        _require_type(manifest, api_version, name)
-        return None
-    group, _, version = api_version.rpartition("/")
-    kind = BY_KIND.get(name)
-    if kind is not None and kind.group == group:
-        if kind.version != version:
-            raise _Unusable(f"{name} of {api_version} is not read, only of {kind.api_version}")
-        return kind
-    if group == OME_GROUP:
-        ours = [each.kind for each in KINDS if each.group == OME_GROUP]
-        near = get_close_matches(name, ours, n=1, cutoff=0.85)
-        if near:
-            raise _Unusable(f"{group} has no kind {name[:80]!r}; did you mean {near[0]}?")
-    return None
-
-
-def _require_type(manifest: dict[str, Any], api_version: Any, name: Any) -> None:
-    """Pass over what isn't a Kubernetes object; say so when it looks like one that matters."""
-    of_ome = isinstance(api_version, str) and api_version.startswith(f"{OME_GROUP}/")
-    shaped = isinstance(manifest.get("spec"), dict) and isinstance(manifest.get("metadata"), dict)
-    if not (of_ome or shaped or (isinstance(name, str) and name in BY_KIND)):
-        return
-    wrong = [
-        f"{key} is {'missing' if value is None else 'not a string'}"
-        for key, value in (("apiVersion", api_version), ("kind", name))
-        if not isinstance(value, str)
-    ]
-    raise _Unusable(" and ".join(wrong))
-
-
-def _type_name(value: Any) -> str:
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, str):
-        return "a string"
-    return "true or false" if isinstance(value, bool) else "null" if value is None else "a number"
 
 
 def _shown(path: str | Path) -> str:

@@ -273,7 +273,10 @@ def test_of_two_objects_of_one_identity_the_first_is_kept() -> None:
         ("kind: BaseModel\napiVersion: ome.io/v1beta1", "-:1: BaseModel without metadata"),
         ("kind: BaseModel\napiVersion: ome.io/v1beta1\nmetadata: x", "-:1: metadata is not an object"),
         (MODEL.replace("{name: llama}", "{}"), "-:1: ClusterBaseModel without metadata.name"),
-        (MODEL.replace("{name: llama}", "{generateName: a-}"), "-:1: ClusterBaseModel without metadata.name"),
+        (
+            MODEL.replace("{name: llama}", "{generateName: a-}"),
+            "-:1: ClusterBaseModel without metadata.name: metadata.generateName names no object that could be judged",
+        ),
         (MODEL.replace("llama", "3.1"), "-:1: metadata.name is not a string"),
         (MODEL.replace("llama", "Llama_3"), "-:1: metadata.name 'Llama_3' is not a name that Kubernetes takes"),
         (SERVICE.replace("ml", "1"), "-:1: metadata.namespace is not a string"),
