@@ -21,6 +21,7 @@ from selection.faces.pages.plan_parts import stored_manifests
 from selection.rules.migration_order import FleetOrder
 from selection.store.fleets import fleet_of
 from selection.store.models import Cluster
+from selection.store.sight import Sight, current_sight, seeing
 from selection.store.uncollected import uncollected
 from selection.store.waiting import on_the_way
 
@@ -32,7 +33,12 @@ AT_ONCE = 20
 REST = 4
 """A thread rests so many times as long as it took, so that one that changes all the time leaves room for pages."""
 
-_KEPT = 8
+RESTING = 256
+"""So many rests are remembered."""
+
+_KEPT = 16
+Key = tuple[int, frozenset[str] | None]
+"""A cluster's primary key, and the namespaces that are seen of it, None for all."""
 _log = logging.getLogger(__name__)
 
 
@@ -57,16 +63,16 @@ class Ordered:
     fresh: bool = True
 
 
-_kept: OrderedDict[int, Ordered] = OrderedDict()
-_running: dict[int, threading.Thread] = {}
-_rests: dict[int, float] = {}
+_kept: OrderedDict[Key, Ordered] = OrderedDict()
+_running: dict[Key, threading.Thread] = {}
+_rests: dict[Key, float] = {}
 _lock = threading.Lock()
 
 
 def order_of(cluster: Cluster) -> Ordered | None:
     """The cluster's order; an older one, or None at first, while a thread makes it for many services."""
     with _lock:
-        known = _kept.get(cluster.pk)
+        known = _kept.get(_key(cluster))
     if known is not None and _is_of(known, cluster):
         return known
     if on_the_way(cluster) <= AT_ONCE:
@@ -92,38 +98,46 @@ def _is_of(known: Ordered, cluster: Cluster) -> bool:
 
 def make_order(cluster: Cluster) -> Ordered:
     """Make the cluster's order now, however long that takes, and keep it."""
-    begun = time.monotonic()
+    begun, key = time.monotonic(), _key(cluster)
     fleet = fleet_of(cluster)
     with uncollected():
         order = fleet_order(fleet, stored_manifests(cluster))
     took = time.monotonic() - begun
     found = Ordered(cluster.generation, cluster.ome_version, order, timezone.now(), took)
     with _lock:
-        _kept[cluster.pk] = found
-        _kept.move_to_end(cluster.pk)
+        _kept[key] = found
+        _kept.move_to_end(key)
         while len(_kept) > _KEPT:
             _kept.popitem(last=False)
-        _rests[cluster.pk] = time.monotonic() + REST * took
+        _rests[key] = time.monotonic() + REST * took
+        while len(_rests) > RESTING:
+            del _rests[next(iter(_rests))]
     return found
+
+
+def _key(cluster: Cluster) -> Key:
+    return cluster.pk, current_sight().namespaces(cluster.pk)
 
 
 def _begin(cluster: Cluster) -> None:
     """Have a thread compute the order, unless one does or the last one has just done."""
+    key = _key(cluster)
     with _lock:
-        if cluster.pk in _running or time.monotonic() < _rests.get(cluster.pk, 0.0):
+        if key in _running or time.monotonic() < _rests.get(key, 0.0):
             return
-        thread = threading.Thread(target=_work, args=(cluster,), name="order", daemon=True)
-        _running[cluster.pk] = thread
+        thread = threading.Thread(target=_work, args=(cluster, key, current_sight()), name="order", daemon=True)
+        _running[key] = thread
     thread.start()
 
 
-def _work(cluster: Cluster) -> None:
+def _work(cluster: Cluster, key: Key, sight: Sight) -> None:
     try:
-        make_order(cluster)
+        with seeing(sight):
+            make_order(cluster)
     except Exception:
         # The page says that the order is being computed, and the next look begins anew.
         _log.exception("computing the order of %s failed", cluster.name)
     finally:
         with _lock:
-            _running.pop(cluster.pk, None)
+            _running.pop(key, None)
         connection.close()  # a thread of its own has one of its own

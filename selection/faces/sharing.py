@@ -18,6 +18,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
 
 from selection.store.freshness import Freshness
+from selection.store.sight import sight_key
 
 __all__ = ["HEADER", "SharedPages"]
 
@@ -62,7 +63,7 @@ class SharedPages:
         """
         user: Any = getattr(request, "user", None)
         rights = (getattr(user, "is_authenticated", False), getattr(user, "is_staff", False))
-        page = self._page((request.get_full_path(), rights, _moment(state)))
+        page = self._page((request.get_full_path(), rights, sight_key(), _moment(state)))
         with page.drawing:  # the others wait for the one who draws
             began = time.monotonic()
             if page.content is None or began - page.drawn > FOR:

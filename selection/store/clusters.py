@@ -10,6 +10,7 @@ from django.utils import timezone
 from .evaluate import evaluate
 from .freshness import ALIVE
 from .models import Change, Cluster, ServiceResult, StoredObject
+from .sight import EVERYTHING, seeing
 from .versions import set_version, update_version
 
 __all__ = ["AUTO", "Stored", "describe", "forget", "stored_of"]
@@ -36,6 +37,7 @@ def stored_of(cluster: Cluster) -> Stored:
     )
 
 
+@seeing(EVERYTHING)
 def describe(cluster: Cluster, ome_namespace: str, ome_version: str) -> None:
     """Say where OME is installed in a cluster, and which release line it is; judge it anew if that matters.
 
@@ -61,6 +63,7 @@ def describe(cluster: Cluster, ome_namespace: str, ome_version: str) -> None:
         evaluate(cluster)
 
 
+@seeing(EVERYTHING)
 def forget(cluster: Cluster) -> None:
     """Remove everything that was read of a cluster, and what happened to it. A process that follows it lets go."""
     cluster.delete()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.utils import timezone
 
 from .models import Cluster, ComponentResult, DailyCount
-from .overview import OFF_MULTI_NODE
+from .overview import OFF_MULTI_NODE, rows_of
+from .sight import current_sight
 
 __all__ = ["KEPT", "Stand", "note_day", "progress"]
 
@@ -45,9 +46,7 @@ def note_day(cluster: Cluster, *, changed: bool, now: datetime | None = None) ->
     row = DailyCount.objects.filter(cluster=cluster, day=day).first()
     if row is not None and not changed:
         return
-    states = ComponentResult.objects.filter(result__cluster=cluster).exclude(migration="").order_by()
-    counts = dict(states.values_list("migration").annotate(Count("pk")))
-    stands = {"multi_node": sum(counts.values()), "off": sum(counts.get(state, 0) for state in OFF_MULTI_NODE)}
+    stands = _stands(_states(rows_of(ComponentResult, cluster)))
     if row is None:
         DailyCount.objects.create(cluster=cluster, day=day, **stands)
         DailyCount.objects.filter(cluster=cluster, day__lt=day - KEPT).delete()
@@ -59,13 +58,32 @@ def progress(cluster: Cluster | None = None, *, days: int = 90, now: datetime | 
     """How one cluster or all stood on each day, the oldest first, today last. One query.
 
     A day on which nobody looked stands as the day before. The first day is the first that all present clusters have,
-    or ``days`` ago: a cluster that comes later would look like a step back.
+    or ``days`` ago: a cluster that comes later would look like a step back. Days are kept of whole clusters, so who
+    sees some namespaces only is told of today alone.
     """
     today = (now or timezone.now()).date()
+    sight = current_sight()
+    if not (sight.whole_everywhere if cluster is None else sight.whole(cluster.pk)):
+        return _today(cluster, today)
     rows = DailyCount.objects.filter(day__lte=today)
     if cluster is not None:
         rows = rows.filter(cluster=cluster)
     return list(_days(rows.order_by("day"), max_days=days, today=today))
+
+
+def _today(cluster: Cluster | None, today: date) -> list[Stand]:
+    """How the components that are seen stand now; nothing when there are none."""
+    counts = _states(rows_of(ComponentResult, cluster))
+    return [Stand(today, **_stands(counts))] if counts else []
+
+
+def _states(rows: QuerySet[ComponentResult]) -> dict[str, int]:
+    found = rows.exclude(migration="").order_by()
+    return dict(found.values_list("migration").annotate(Count("pk")))
+
+
+def _stands(counts: Mapping[str, int]) -> dict[str, int]:
+    return {"multi_node": sum(counts.values()), "off": sum(counts.get(state, 0) for state in OFF_MULTI_NODE)}
 
 
 def _days(rows: Iterable[DailyCount], *, max_days: int, today: date) -> Iterable[Stand]:

@@ -17,6 +17,7 @@ from django.utils import timezone
 from .claims import SILENT
 from .declarations import Declaration, DeclarationError, read_environment, read_file
 from .models import Cluster
+from .sight import EVERYTHING, seeing
 from .versions import set_version
 
 __all__ = ["declare", "declare_settings", "forget_commands", "to_follow", "undeclare"]
@@ -25,6 +26,7 @@ _BY = Cluster.DeclaredBy
 _RANK: dict[str, int] = {_BY.NOBODY: 0, _BY.COMMAND: 1, _BY.PAGE: 1, _BY.ENVIRONMENT: 2, _BY.FILE: 3}
 
 
+@seeing(EVERYTHING)
 def declare(declaration: Declaration, by: str) -> Cluster:
     """Have a cluster followed from now on; doing it again changes nothing.
 
@@ -75,6 +77,7 @@ def _set_version(cluster: Cluster, version: str | None) -> None:
         set_version(cluster, version, source.SET)
 
 
+@seeing(EVERYTHING)
 def undeclare(name: str, by: str | None = None) -> bool:
     """Have a cluster followed no more; what was read of it stays.
 

@@ -27,6 +27,7 @@ from .fleets import Loaded, advance, load
 from .models import Cluster, ServiceResult, StoredObject
 from .recording import record_changes
 from .rows import Delta, Written
+from .sight import EVERYTHING, seeing
 from .tallies import count
 from .uncollected import uncollected
 
@@ -47,6 +48,7 @@ class Evaluation:
     complete: bool
 
 
+@seeing(EVERYTHING)
 def evaluate(cluster: Cluster, *, anew: bool = False) -> Evaluation:
     """Judge the cluster's services and write what changed, in one transaction.
 

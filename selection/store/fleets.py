@@ -12,10 +12,12 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from selection.rules.fleet import Fleet, evolved, read_fleet
+from selection.rules.narrowing import narrowed
 from selection.rules.objects import ObjectRef
 from selection.rules.semantics import semantics_of
 
 from .models import Cluster, StoredObject
+from .sight import EVERYTHING, current_sight, seeing
 from .uncollected import uncollected
 
 __all__ = ["Loaded", "advance", "fleet_of", "load", "load_fleet", "read_ahead"]
@@ -26,6 +28,10 @@ MANY = 500
 # More clusters than this share the memory by turns; a fleet of 10,000 services takes some hundred megabytes.
 _KEPT = 8
 _loaded: OrderedDict[int, Loaded] = OrderedDict()
+_NARROWED = 64
+"""So many fleets with some namespaces only are kept; they share what they hold with the whole ones."""
+_narrowed: OrderedDict[tuple[int, frozenset[str]], tuple[Fleet, Fleet]] = OrderedDict()
+
 _lock = threading.Lock()
 _reading: dict[int, threading.Lock] = {}
 
@@ -45,7 +51,39 @@ class Loaded:
 
 
 def fleet_of(cluster: Cluster) -> Fleet:
-    """The cluster's fleet as of ``cluster.generation``; the same object until the cluster changes."""
+    """The cluster's fleet as of ``cluster.generation``; the same object until the cluster changes.
+
+    It has the objects that are seen (:mod:`.sight`), and no others: none of a cluster that isn't seen.
+    """
+    sight = current_sight()
+    if not sight.sees(cluster.pk):
+        return Fleet(semantics_of(cluster.ome_version))
+    namespaces = sight.namespaces(cluster.pk)
+    whole = _whole_fleet(cluster)
+    return whole if namespaces is None else _narrowed_fleet(cluster, whole, namespaces)
+
+
+def _narrowed_fleet(cluster: Cluster, whole: Fleet, namespaces: frozenset[str]) -> Fleet:
+    """The fleet with these namespaces only; the same object as long as the whole one is."""
+    key = (cluster.pk, namespaces)
+    with _lock:
+        known = _narrowed.get(key)
+        if known is not None and known[0] is whole:
+            _narrowed.move_to_end(key)
+            return known[1]
+    new = narrowed(whole, namespaces)
+    with _lock:
+        # Those of an older state would keep that whole fleet in memory.
+        for each in [each for each, (of, _) in _narrowed.items() if each[0] == cluster.pk and of is not whole]:
+            del _narrowed[each]
+        _narrowed[key] = (whole, new)
+        while len(_narrowed) > _NARROWED:
+            _narrowed.popitem(last=False)
+    return new
+
+
+@seeing(EVERYTHING)
+def _whole_fleet(cluster: Cluster) -> Fleet:
     found = _fresh(cluster)
     if found is not None:
         return found.fleet
@@ -87,6 +125,7 @@ def load_fleet(cluster: Cluster) -> Fleet:
     return load(cluster).fleet
 
 
+@seeing(EVERYTHING)
 def load(cluster: Cluster) -> Loaded:
     """Read the cluster's objects from the database anew."""
     rows: dict[int, ObjectRef] = {}
@@ -103,6 +142,7 @@ def load(cluster: Cluster) -> Loaded:
     return Loaded(cluster.generation, cluster.ome_version, fleet, rows)
 
 
+@seeing(EVERYTHING)
 def advance(cluster: Cluster, known: Loaded) -> Loaded | None:
     """Bring a fleet from its generation to the cluster's, or None when reading anew is the better way."""
     if known.version != cluster.ome_version or known.generation > cluster.generation:

@@ -13,6 +13,7 @@ from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from .models import Cluster
+from .sight import EVERYTHING, current_sight, seeing
 
 __all__ = ["ALIVE", "FAILED", "Freshness", "freshness", "recent_freshness"]
 
@@ -119,11 +120,16 @@ _recent: tuple[float, list[Freshness]] | None = None
 def recent_freshness() -> list[Freshness]:
     """The same as :func:`freshness`, at most a quarter of a second old: a hundred open pages ask once.
 
+    It is asked for everybody, and each gets the clusters that are seen.
+
     While one thread looks, the others that ask wait for what it finds.
     """
     global _recent
     with _lock:
         now = time.monotonic()
         if _recent is None or now - _recent[0] > RECENT:
-            _recent = (now, freshness())
-        return _recent[1]
+            with seeing(EVERYTHING):
+                _recent = (now, freshness())
+        found = _recent[1]
+    sight = current_sight()
+    return found if sight.everything else [each for each in found if sight.sees(each.cluster.pk)]

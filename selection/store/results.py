@@ -10,6 +10,7 @@ from django.db.models import Count, Q
 from selection.rules.objects import ObjectRef
 
 from .models import Cluster, ServiceResult, StoredObject
+from .sight import seen_through
 
 __all__ = ["Version", "namespaces_of", "resource_versions", "service_clusters", "service_result", "sharing_model"]
 
@@ -56,9 +57,8 @@ def sharing_model(cluster: Cluster, namespace: str, name: str, limit: int = 10) 
 
 def service_clusters() -> list[str]:
     """The names of the clusters that have services, sorted."""
-    return list(
-        Cluster.objects.filter(services__isnull=False).order_by("name").values_list("name", flat=True).distinct()
-    )
+    rows = Cluster.objects.filter(seen_through(ServiceResult, "services__"), services__isnull=False)
+    return list(rows.order_by("name").values_list("name", flat=True).distinct())
 
 
 def namespaces_of(cluster: Cluster) -> list[tuple[str, int]]:

@@ -24,6 +24,7 @@ from selection.rules.upgrade_preview import upgrade_preview
 
 from .fleets import fleet_of
 from .models import Cluster, StoredObject
+from .sight import Sight, current_sight, seeing
 from .uncollected import uncollected
 
 __all__ = ["FEW", "Previewed", "compute_preview", "manifests_beside", "preview_of"]
@@ -34,10 +35,12 @@ FEW = 200
 _SPELL = 0.004
 """Seconds that a thread judges before it lets the pages of this process have a turn of the same length."""
 
-_KEPT = 8
-_kept: OrderedDict[int, Previewed] = OrderedDict()
+_KEPT = 16
+Key = tuple[int, frozenset[str] | None]
+"""A cluster's primary key, and the namespaces that are seen of it, None for all."""
+_kept: OrderedDict[Key, Previewed] = OrderedDict()
 _lock = threading.Lock()
-_computing: dict[int, threading.Lock] = {}
+_computing: dict[Key, threading.Lock] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +62,13 @@ def preview_of(cluster: Cluster) -> Previewed | None:
     Unless it is the newest, a thread computes the next one.
     """
     with _lock:
-        known = _kept.get(cluster.pk)
+        known = _kept.get(_key(cluster))
     if known is not None and known.of(cluster):
         return known
     if len(fleet_of(cluster).services) <= FEW:
         return compute_preview(cluster)
     if not _computing_of(cluster).locked():
-        threading.Thread(target=_compute_apart, args=(cluster,), daemon=True).start()
+        threading.Thread(target=_compute_apart, args=(cluster, current_sight()), daemon=True).start()
     return known
 
 
@@ -78,30 +81,36 @@ def compute_preview(cluster: Cluster, *, between: Callable[[], None] = _at_once)
 
     ``between`` is called between two services.
     """
+    key = _key(cluster)
     with _computing_of(cluster):  # one thread computes, and the others wait for it
         with _lock:
-            known = _kept.get(cluster.pk)
+            known = _kept.get(key)
         if known is not None and known.of(cluster):
             return known
         with uncollected():
             preview = upgrade_preview(fleet_of(cluster), manifests_beside(cluster), between=between)
         found = Previewed(cluster.generation, cluster.ome_version, preview)
         with _lock:
-            _kept[cluster.pk] = found
-            _kept.move_to_end(cluster.pk)
+            _kept[key] = found
+            _kept.move_to_end(key)
             while len(_kept) > _KEPT:
                 _kept.popitem(last=False)
     return found
 
 
+def _key(cluster: Cluster) -> Key:
+    return cluster.pk, current_sight().namespaces(cluster.pk)
+
+
 def _computing_of(cluster: Cluster) -> threading.Lock:
     with _lock:
-        return _computing.setdefault(cluster.pk, threading.Lock())
+        return _computing.setdefault(_key(cluster), threading.Lock())
 
 
-def _compute_apart(cluster: Cluster) -> None:
+def _compute_apart(cluster: Cluster, sight: Sight) -> None:
     try:
-        compute_preview(cluster, between=_Turns())
+        with seeing(sight):
+            compute_preview(cluster, between=_Turns())
     finally:
         connection.close()  # a thread of its own has one of its own
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.db import models
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
+
+from selection.store.sight import Sight, SightedModel, Where
 
 from .read import Cluster
 
@@ -19,7 +24,11 @@ __all__ = [
 ]
 
 
-class ServiceResult(models.Model):
+OF_ALL_MODELS = ("overlap", "shadowed", "entry-architecture-missing")
+"""The findings that, of a runtime of the whole cluster, rest on the models of every namespace."""
+
+
+class ServiceResult(SightedModel):
     """What the rules say of one InferenceService; the explanation itself is computed when someone looks."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="services")
@@ -47,6 +56,8 @@ class ServiceResult(models.Model):
     computed_at = models.DateTimeField(help_text="When this answer was first computed from these objects")
     generation = models.PositiveBigIntegerField(default=0, help_text="The cluster's generation that last changed it")
 
+    where = Where(namespaces=("namespace",))
+
     class Meta:
         ordering: ClassVar[list[str]] = ["cluster", "namespace", "name"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -66,7 +77,7 @@ class ServiceResult(models.Model):
         return f"{self.namespace}/{self.name}: {self.outcome}"
 
 
-class ComponentResult(models.Model):
+class ComponentResult(SightedModel):
     """One declared component of a service: what was asked for, declared, and runs, and where its migration stands."""
 
     result = models.ForeignKey(ServiceResult, on_delete=models.CASCADE, related_name="components")
@@ -82,6 +93,8 @@ class ComponentResult(models.Model):
         max_length=200, blank=True, help_text="Kinds of the observed workloads, comma-separated"
     )
 
+    where = Where("result__cluster", namespaces=("result__namespace",))
+
     class Meta:
         ordering: ClassVar[list[str]] = ["result", "component"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -96,7 +109,7 @@ class ComponentResult(models.Model):
         return f"{self.component}: {self.running}"
 
 
-class ConflictRow(models.Model):
+class ConflictRow(SightedModel):
     """One mode conflict of a service's component, or of a runtime alone (then ``namespace``/``service`` are empty)."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="conflicts")
@@ -112,6 +125,8 @@ class ConflictRow(models.Model):
     declared = models.CharField(max_length=30, blank=True)
     running = models.CharField(max_length=30, blank=True)
     facts: models.JSONField[Any, Any] = models.JSONField(default=dict)
+
+    where = Where(namespaces=("namespace", "runtime_namespace"))
 
     class Meta:
         ordering: ClassVar[list[str]] = [
@@ -148,7 +163,34 @@ class ConflictRow(models.Model):
         return f"{self.code} {self.namespace}/{self.service} {self.component}"
 
 
-class RuntimeResult(models.Model):
+def _counted(sight: Sight, field: str, rows: models.QuerySet[ServiceResult]) -> Combinable:
+    """How many of these services are seen; of whole clusters what is stored."""
+    whole = [place.pk for place in sight.places or () if place.namespaces is None]
+    counted = rows.order_by().values("cluster").annotate(rows=models.Count("pk")).values("rows")
+    number = models.PositiveIntegerField()
+    return models.Case(
+        models.When(cluster__in=whole, then=models.F(field)),
+        default=Coalesce(models.Subquery(counted), 0, output_field=number),
+        output_field=number,
+    )
+
+
+def _runtime_counts(sight: Sight) -> Mapping[str, Combinable]:
+    own = {f"selected_{part}": models.OuterRef(part) for part in ("kind", "namespace", "name")}
+    rows = ServiceResult.objects.filter(cluster=models.OuterRef("cluster"), **own)
+    return {
+        "selected_by": _counted(sight, "selected_by", rows.filter(outcome="auto-selected")),
+        "named_by": _counted(sight, "named_by", rows.exclude(outcome="auto-selected")),
+    }
+
+
+def _model_counts(sight: Sight) -> Mapping[str, Combinable]:
+    own = {f"model_{part}": models.OuterRef(part) for part in ("kind", "namespace", "name")}
+    rows = ServiceResult.objects.filter(cluster=models.OuterRef("cluster"), **own)
+    return {"services": _counted(sight, "services", rows)}
+
+
+class RuntimeResult(SightedModel):
     """A runtime with what a list of runtimes shows."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="runtimes")
@@ -171,6 +213,8 @@ class RuntimeResult(models.Model):
     problem = models.TextField(blank=True, help_text="Why it can't be read")
     generation = models.PositiveBigIntegerField(default=0, help_text="The cluster's generation that last changed it")
 
+    where = Where(namespaces=("namespace",), counts=_runtime_counts)
+
     class Meta:
         ordering: ClassVar[list[str]] = ["cluster", "kind", "namespace", "name"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -180,8 +224,13 @@ class RuntimeResult(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
 
+    def veil(self, sight: Sight) -> None:
+        """Forget counts of all namespaces; who is seen is counted by the manager."""
+        if not sight.whole(self.__dict__.get("cluster_id", 0)):
+            self.selected_by = self.named_by = 0
 
-class ReferenceRow(models.Model):
+
+class ReferenceRow(SightedModel):
     """One LeaderWorkerSet reference in a runtime, its own or inherited (``origin_*`` says from where)."""
 
     runtime = models.ForeignKey(RuntimeResult, on_delete=models.CASCADE, related_name="reference_rows")
@@ -199,6 +248,8 @@ class ReferenceRow(models.Model):
     origin_namespace = models.CharField(max_length=253, blank=True)
     origin_name = models.CharField(max_length=253, blank=True)
 
+    where = Where("runtime__cluster", namespaces=("runtime__namespace",))
+
     class Meta:
         ordering: ClassVar[list[str]] = ["runtime", "path", "ordinal"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -209,7 +260,7 @@ class ReferenceRow(models.Model):
         return f"{self.path}: {self.token}"
 
 
-class FindingRow(models.Model):
+class FindingRow(SightedModel):
     """Something that follows from the rules about one object: see :mod:`selection.rules.findings`."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="findings")
@@ -221,6 +272,8 @@ class FindingRow(models.Model):
     ordinal = models.PositiveSmallIntegerField(default=0, help_text="Tells findings of one object, code and path apart")
     severity = models.CharField(max_length=10)
     facts: models.JSONField[Any, Any] = models.JSONField(default=dict)
+
+    where = Where(namespaces=("namespace",), hidden=models.Q(namespace="", code__in=OF_ALL_MODELS))
 
     class Meta:
         ordering: ClassVar[list[str]] = ["cluster", "severity", "code", "kind", "namespace", "name", "path", "ordinal"]
@@ -235,7 +288,7 @@ class FindingRow(models.Model):
         return f"{self.code} {self.kind} {self.namespace}/{self.name}"
 
 
-class ModelResult(models.Model):
+class ModelResult(SightedModel):
     """A model with what a list of models shows. ``qualified`` counts runtimes in its own scope."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="models")
@@ -256,6 +309,8 @@ class ModelResult(models.Model):
     problem = models.TextField(blank=True)
     generation = models.PositiveBigIntegerField(default=0, help_text="The cluster's generation that last changed it")
 
+    where = Where(namespaces=("namespace",), counts=_model_counts)
+
     class Meta:
         ordering: ClassVar[list[str]] = ["cluster", "kind", "namespace", "name"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -264,3 +319,8 @@ class ModelResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind} {self.name}"
+
+    def veil(self, sight: Sight) -> None:
+        """Forget counts of all namespaces; who is seen is counted by the manager."""
+        if not sight.whole(self.__dict__.get("cluster_id", 0)):
+            self.services = 0

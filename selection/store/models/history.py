@@ -6,12 +6,14 @@ from typing import Any, ClassVar
 
 from django.db import models
 
+from selection.store.sight import Sight, SightedModel, Where
+
 from .read import Cluster
 
 __all__ = ["Change", "DailyCount", "ObjectChange", "Tally"]
 
 
-class ObjectChange(models.Model):
+class ObjectChange(SightedModel):
     """An object that differs from what was read before, in a field that can decide something.
 
     Written in the transaction that stores the object, so that whoever evaluates next knows what it looks for.
@@ -39,6 +41,11 @@ class ObjectChange(models.Model):
     )
     more_differences = models.PositiveIntegerField(default=0, help_text="How many more there are")
 
+    where = Where(namespaces=("namespace",))
+
+    veiled = False
+    """Whether this is an object that whoever asks may not see: then it says when, and nothing else."""
+
     class Meta:
         ordering: ClassVar[list[str]] = ["-at", "-pk"]
         indexes: ClassVar[list[models.Index]] = [
@@ -50,8 +57,17 @@ class ObjectChange(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name} {self.act}"
 
+    def veil(self, sight: Sight) -> None:
+        """Say nothing of an object that isn't seen and caused what is."""
+        known = self.__dict__
+        if "cluster_id" in known and "namespace" in known and sight.sees(self.cluster_id, self.namespace):
+            return
+        self.veiled = True
+        self.kind = self.namespace = self.name = self.act = self.old_version = self.new_version = ""
+        self.differences, self.more_differences = [], 0
 
-class Change(models.Model):
+
+class Change(SightedModel):
     """One thing about a service that became another: from what to what, and the object whose change caused it.
 
     ``before`` and ``after`` hold a code; of a runtime ``kind/namespace/name``; empty for nothing. ``cause`` is None
@@ -82,6 +98,8 @@ class Change(models.Model):
         default=list, help_text='[{"kind", "namespace", "name", "act"}]: what else changed that can have caused it'
     )
 
+    where = Where(namespaces=("namespace",))
+
     class Meta:
         ordering: ClassVar[list[str]] = ["-at", "-pk"]
         indexes: ClassVar[list[models.Index]] = [
@@ -96,8 +114,14 @@ class Change(models.Model):
     def __str__(self) -> str:
         return f"{self.namespace}/{self.service} {self.what}: {self.before} → {self.after}"
 
+    def veil(self, sight: Sight) -> None:
+        """Leave out the objects that aren't seen from those that can have caused it."""
+        if self.__dict__.get("other_causes"):
+            cluster = self.__dict__.get("cluster_id", 0)
+            self.other_causes = [each for each in self.other_causes if sight.sees(cluster, each["namespace"] or "")]
 
-class Tally(models.Model):
+
+class Tally(SightedModel):
     """A count that only grows, with a sum beside it: what metrics tell of the processes that sync.
 
     Names: ``sync_failures`` by reason; ``evaluations`` by ``full`` or ``part``, with their seconds; ``batches`` of
@@ -110,6 +134,8 @@ class Tally(models.Model):
     count = models.PositiveBigIntegerField(default=0)
     total = models.FloatField(default=0.0)
 
+    where = Where(only_whole=True)
+
     class Meta:
         ordering: ClassVar[list[str]] = ["cluster", "name", "label"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -120,7 +146,7 @@ class Tally(models.Model):
         return f"{self.name} {self.label}: {self.count}"
 
 
-class DailyCount(models.Model):
+class DailyCount(SightedModel):
     """How a cluster stood at the end of a day (UTC), or stands today: the progress off MultiNode.
 
     Written with the answers that it counts; a day without a row is one on which nobody judged the cluster.
@@ -130,6 +156,8 @@ class DailyCount(models.Model):
     day = models.DateField()
     multi_node = models.PositiveIntegerField(help_text="Components that are, or were, on a LeaderWorkerSet")
     off = models.PositiveIntegerField(help_text="Those of them that run in OMENative")
+
+    where = Where(only_whole=True)
 
     class Meta:
         ordering: ClassVar[list[str]] = ["cluster", "day"]

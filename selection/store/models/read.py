@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.db import models
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
+
+from selection.store.sight import Sight, SightedModel, Where
 
 __all__ = ["Cluster", "KindSync", "StoredObject"]
 
 
-class Cluster(models.Model):
+class Cluster(SightedModel):
     """A Kubernetes cluster, or a set of files that stands for one.
 
     ``generation`` grows with every change of its objects; caches and derived rows name the one they saw.
@@ -63,6 +68,8 @@ class Cluster(models.Model):
     sync_finished_at = models.DateTimeField(null=True)
     sync_error = models.TextField(blank=True)
 
+    where = Where("pk")
+
     class Meta:
         ordering: ClassVar[list[str]] = ["name"]
 
@@ -70,7 +77,19 @@ class Cluster(models.Model):
         return self.name
 
 
-class KindSync(models.Model):
+def _kind_counts(sight: Sight) -> Mapping[str, Combinable]:
+    """How many of a kind's objects are seen. Events aren't kept by namespace, so they are told of whole clusters."""
+    whole = [place.pk for place in sight.places or () if place.namespaces is None]
+    seen = StoredObject.objects.filter(cluster=models.OuterRef("cluster"), kind=models.OuterRef("kind"))
+    counted = seen.order_by().values("cluster").annotate(rows=models.Count("pk")).values("rows")
+    of_all = models.When(cluster__in=whole, then=models.F("events"))
+    return {
+        "object_count": Coalesce(models.Subquery(counted), 0, output_field=models.PositiveIntegerField()),
+        "events": models.Case(of_all, default=0, output_field=models.PositiveBigIntegerField()),
+    }
+
+
+class KindSync(SightedModel):
     """How the last read of one kind went, and whether it is watched.
 
     ``listed_at`` is when it was last read whole, ``confirmed_at`` when what is stored was last known to be what the
@@ -91,6 +110,8 @@ class KindSync(models.Model):
     last_event_at = models.DateTimeField(null=True)
     events = models.PositiveBigIntegerField(default=0, help_text="How many were ever received")
 
+    where = Where(counts=_kind_counts)
+
     class Meta:
         ordering: ClassVar[list[str]] = ["kind"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -100,8 +121,13 @@ class KindSync(models.Model):
     def __str__(self) -> str:
         return f"{self.cluster_id} {self.kind}: {self.outcome}"
 
+    def veil(self, sight: Sight) -> None:
+        """Forget counts of all namespaces; what is seen is counted by the manager."""
+        if not sight.whole(self.__dict__.get("cluster_id", 0)):
+            self.object_count = self.events = 0
 
-class StoredObject(models.Model):
+
+class StoredObject(SightedModel):
     """An object as it was read, its secrets replaced. ``problem_path`` says why it can't be judged."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="objects_read")
@@ -117,6 +143,8 @@ class StoredObject(models.Model):
     )
     problem_path = models.CharField(max_length=500, blank=True)
     problem_message = models.TextField(blank=True)
+
+    where = Where(namespaces=("namespace",))
 
     class Meta:
         ordering: ClassVar[list[str]] = ["kind", "namespace", "name"]
