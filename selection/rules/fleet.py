@@ -31,7 +31,7 @@ from .references import find_references
 from .selection import Question, Verdict, judge, rank
 from .semantics import V1_3, Semantics
 
-__all__ = ["Effective", "Fleet", "Judged", "evolved", "parent_of", "read_fleet"]
+__all__ = ["Effective", "Fleet", "Judged", "evolved", "parent_of", "read_fleet", "remember"]
 
 _RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
 _MODELS = frozenset({"BaseModel", "ClusterBaseModel"})
@@ -239,6 +239,17 @@ class Fleet:
             self._references[id(config)] = (config, bool(find_references(config)))
         return self._references[id(config)][1]
 
+    def leans(self, service: Service, runtime: Runtime, component: str) -> bool:
+        """Whether a service's component, or the router in front of it, refers to LeaderWorkerSet's variables or labels.
+
+        Both what the service writes itself and what it has from the runtime count. A router's references are labels by
+        which it selects the leaders.
+        """
+        parts = {name: service.components[name] for name in (component, "router") if name in service.components}
+        return any(
+            part.uses_leader_worker_set or self.uses_leader_worker_set(runtime, name) for name, part in parts.items()
+        )
+
     def _resolve(self, runtime: Runtime) -> Effective:
         start = _key(runtime.ref)
         if not self.semantics.inherits:
@@ -283,12 +294,12 @@ def evolved(fleet: Fleet, put: Iterable[Mapping[str, Any]], dropped: Iterable[Ob
         _drop(new, ref)
     for manifest in put:
         _put(new, manifest)
-    _remember(fleet, new)
+    remember(fleet, new)
     return new
 
 
-def _remember(old: Fleet, new: Fleet) -> None:
-    """Take over the answers that the changed runtimes can't have changed."""
+def remember(old: Fleet, new: Fleet) -> None:
+    """Take over the answers of another fleet of the same release that the differing runtimes can't have changed."""
     keys = old.runtimes.keys() | new.runtimes.keys()
     changed: dict[str, list[Runtime]] = {}
     for scope, name in keys:

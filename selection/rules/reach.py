@@ -52,7 +52,9 @@ def reach(fleet: Fleet, ref: ObjectRef) -> Reach:
         following = {key for key, service in fleet.services.items() if ref.name in _revisions(service)}
         return Reach(services=following)
     if ref.kind == "AcceleratorClass":
-        return Reach({key for key, service in fleet.services.items() if ref.name in required_classes(service)})
+        asking = {key for key, service in fleet.services.items() if ref.name in required_classes(service)}
+        listing = {runtime.ref for runtime in fleet.runtimes.values() if ref.name in runtime.accelerator_classes}
+        return Reach(asking, listing)  # the webhook refuses a runtime that lists a class which isn't there
     return Reach()
 
 

@@ -18,12 +18,12 @@ from .plan_notes import Note
 from .plan_steps import kubectl
 from .references import find_references
 from .semantics import V1_2, V1_3, Semantics
-from .upgrade import ObjectUpgrade, RuntimeMoves, ServiceUpgrade, UpgradePreview, side_of, urgency
+from .upgrade import Change, ObjectUpgrade, RuntimeMoves, ServiceUpgrade, UpgradePreview, side_of, urgency
 from .upgrade_changes import UsesLws, changes_of
 from .upgrade_fields import runtime_upgrades, service_upgrades
 from .upgrade_pins import Draft, pinned_runtimes, tried
 
-__all__ = ["as_of", "upgrade_preview"]
+__all__ = ["as_of", "changes_after", "upgrade_preview"]
 
 Manifests = Mapping[ObjectRef, Mapping[str, Any]]
 
@@ -67,7 +67,7 @@ def upgrade_preview(
     old, new = as_of(fleet, V1_2), as_of(fleet, V1_3)
     drafts = []
     for key in sorted(fleet.services):
-        drafts.append(_draft(old, new, key, known))
+        drafts.append(_draft(old, new, key))
         between()
     changed = [draft for draft in drafts if draft.changes]
     pins = tried(old, new, changed, between)
@@ -88,28 +88,38 @@ def upgrade_preview(
     )
 
 
-def _draft(old: Fleet, new: Fleet, key: tuple[str, str], manifests: Manifests) -> Draft:
+def changes_after(before: Explanation, new: Fleet, manifests: Manifests) -> tuple[Change, ...]:
+    """The same for a service whose explanation by v1.2 is there already; nothing for one that can't be read."""
+    if before.service is None:
+        return ()
+    ref = before.subject
+    after = explain_service(new, ref.namespace, ref.name, brief=True)
+    return changes_of(before, after, _uses_lws(new, after))
+
+
+def _draft(old: Fleet, new: Fleet, key: tuple[str, str]) -> Draft:
     before, after = (explain_service(fleet, *key, brief=True) for fleet in (old, new))
     service = new.services[key]
-    uses_lws = _uses_lws(new, after, manifests.get(service.ref))
+    uses_lws = _uses_lws(new, after)
     return Draft(service, before, after, changes_of(before, after, uses_lws), uses_lws)
 
 
-def _uses_lws(new: Fleet, after: Explanation, manifest: Mapping[str, Any] | None) -> UsesLws:
-    """Asks what a component is rendered from: its revision where it follows one, else its runtime; and the service."""
+def _uses_lws(new: Fleet, after: Explanation) -> UsesLws:
+    """Asks what a component and the router in front of it are rendered from: the service's own fields, and its revision
+    where it follows one, else its runtime."""
 
     def uses(component: str) -> bool:
-        spec = manifest.get("spec") if manifest is not None else None
-        own = spec.get(component) if isinstance(spec, Mapping) else None
-        if isinstance(own, Mapping) and find_references(own):
+        declared = after.service.components if after.service is not None else {}
+        names = [name for name in dict.fromkeys((component, "router")) if name in declared]
+        if any(declared[name].uses_leader_worker_set for name in names):
             return True
         revision = new.find_revision(after.revision) if after.revision else None
         data = revision.get("data") if revision is not None else None
         if isinstance(data, Mapping):
             rendered = data.get("spec", data)
-            config = rendered.get(f"{component}Config") if isinstance(rendered, Mapping) else None
-            return isinstance(config, Mapping) and bool(find_references(config))
-        return after.selected is not None and new.uses_leader_worker_set(after.selected, component)
+            configs = [rendered.get(f"{name}Config") for name in names] if isinstance(rendered, Mapping) else []
+            return any(isinstance(config, Mapping) and find_references(config) for config in configs)
+        return after.selected is not None and any(new.uses_leader_worker_set(after.selected, name) for name in names)
 
     return uses
 

@@ -23,6 +23,7 @@ from .daily import note_day
 from .derive_findings import write_findings
 from .derive_runtimes import write_models, write_runtimes
 from .derive_services import write_conflicts, write_services
+from .derive_stream import write_stream
 from .fleets import Loaded, advance, load
 from .models import Cluster, ServiceResult, StoredObject
 from .recording import record_changes
@@ -113,6 +114,7 @@ class _Judged:
             + write_runtimes(cluster, loaded.fleet, touched, stamp)
             + write_models(cluster, loaded.fleet, touched, stamp)
             + write_findings(cluster, loaded.fleet, touched)
+            + write_stream(cluster, loaded.fleet, self.explanations, touched, stamp)
         )
         if now.evaluated_generation:
             self._record(now, delta, stamp)

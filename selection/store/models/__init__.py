@@ -1,7 +1,8 @@
 """What the database holds.
 
 ``read`` is what was read of clusters. ``derived`` is computed from it by the rules and can be rebuilt at any time, row
-for row. ``history`` is what happened; it is kept for a time and can't be rebuilt.
+for row. ``history`` is what happened; it is kept for a time and can't be rebuilt. ``stream`` has the findings: they
+follow from the rules, and when each was seen is kept.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .derived import (
 )
 from .history import Change, DailyCount, ObjectChange, Tally
 from .read import Cluster, KindSync, StoredObject
+from .stream import Finding, FindingEvent, SeveritySetting
 
 __all__ = [
     "Change",
@@ -24,6 +26,8 @@ __all__ = [
     "ComponentResult",
     "ConflictRow",
     "DailyCount",
+    "Finding",
+    "FindingEvent",
     "FindingRow",
     "KindSync",
     "ModelResult",
@@ -31,6 +35,7 @@ __all__ = [
     "ReferenceRow",
     "RuntimeResult",
     "ServiceResult",
+    "SeveritySetting",
     "StoredObject",
     "Tally",
 ]
