@@ -166,3 +166,11 @@ def test_the_counts_of_a_large_fleet_fit_beside_their_bars(visitor: Visitor, wid
     }).length""")
         == 0
     )
+
+
+@pytest.mark.parametrize("path", ["/findings/", "/services/", "/runtimes/"])
+def test_the_first_row_of_a_list_is_in_sight_on_a_narrow_screen(visitor: Visitor, path: str) -> None:
+    page = visitor.opens(path, viewport={"width": 380, "height": 800})
+    row = page.locator(".list tbody tr").first
+    row.wait_for()
+    assert page.evaluate("top => top < innerHeight - 150", row.bounding_box()["y"])  # type: ignore[index]
