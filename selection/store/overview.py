@@ -16,7 +16,7 @@ from selection.rules.modes import COMPONENTS
 
 from .models import Cluster, ComponentResult, ConflictRow, RuntimeResult, ServiceResult, StoredObject
 
-__all__ = ["ModeCount", "Overview", "count_by_outcome", "overview", "rows_of", "unreadable_objects"]
+__all__ = ["OFF_MULTI_NODE", "ModeCount", "Overview", "count_by_outcome", "overview", "rows_of", "unreadable_objects"]
 
 Row = TypeVar("Row", bound=Model)
 
@@ -79,6 +79,11 @@ class Overview:
     def off_multi_node(self) -> int:
         """Those of them that run in OMENative by now."""
         return sum(self.migration.get(state, 0) for state in OFF_MULTI_NODE)
+
+    @property
+    def on_multi_node(self) -> int:
+        """Those of them that don't yet."""
+        return self.multi_node - self.off_multi_node
 
 
 def overview(cluster: Cluster | None = None) -> Overview:

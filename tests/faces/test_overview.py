@@ -90,7 +90,7 @@ def test_it_tells_how_many_components_are_off_multi_node(client: Client) -> None
         deployed("InferenceReplica", service="moved"),
     )
 
-    assert "1 of 2 multi-node components is off MultiNode" in text_of(client.get("/"))
+    assert "1 of 2 multi-node components is off MultiNode, with nothing left to do" in text_of(client.get("/"))
 
 
 def test_it_lists_what_needs_a_person_the_worst_first_with_what_to_do_next(client: Client) -> None:
@@ -150,7 +150,9 @@ def test_each_cluster_has_a_bar_of_its_modes_with_the_numbers_in_words(client: C
 
 def test_progress_is_drawn_from_the_second_day_on_with_its_numbers(client: Client) -> None:
     cluster = store(a_model(), MULTI_NODE, a_service(runtime={"name": "multi"}))
-    assert "from the second day on its progress is drawn here" in text_of(client.get("/"))
+    first = client.get("/")
+    assert "from the second day on, what moved is drawn here" in text_of(first)
+    assert 'aria-label="Components by state, those off MultiNode first: 1 not-started"' in first.content.decode()
     today = timezone.now().date()
     DailyCount.objects.create(cluster=cluster, day=today - timedelta(days=3), multi_node=4, off=1)
 

@@ -16,6 +16,7 @@ from selection.store.daily import progress
 from selection.store.lookup import find_cluster
 from selection.store.migration import components_on_the_way, runtimes_to_move, state_counts
 from selection.store.models import Cluster, ComponentResult, RuntimeResult
+from selection.store.overview import OFF_MULTI_NODE
 
 __all__ = ["COMPONENTS", "RUNTIMES", "migration", "progress_values", "tab_values"]
 
@@ -112,6 +113,7 @@ def tab_values(view: str) -> dict[str, Any]:
     everything = dict(state_counts(components_on_the_way()))
     return {
         "view": view,
+        "off": sum(everything[state] for state in OFF_MULTI_NODE),
         "done": everything["done"],
         "at_risk": everything["at-risk"],
         "components": sum(everything.values()),

@@ -17,12 +17,13 @@ from selection.faces.links import manifest_url, object_url
 from selection.faces.pictures import columns, parts, steps
 from selection.faces.plain import plain_sentence
 from selection.faces.words import word
+from selection.rules.migration import STATES
 from selection.store.attention import Attention, Concern, concerns
 from selection.store.daily import progress
 from selection.store.findings import severity_counts
 from selection.store.freshness import freshness
 from selection.store.models import Cluster
-from selection.store.overview import Overview
+from selection.store.overview import OFF_MULTI_NODE, Overview
 from selection.store.overview import overview as count_everything
 from selection.store.timeline import changes, changes_per_day
 
@@ -31,7 +32,7 @@ __all__ = ["DAYS", "EXPORTED", "LATEST", "overview"]
 DAYS = 14
 """So many days of changes are drawn."""
 
-LATEST = 3
+LATEST = 2
 """So many of the newest changes are told."""
 
 EXPORTED = 1000
@@ -51,6 +52,9 @@ _OTHER_LISTS = {
     "unreadable": ("clusters", {"view": "unreadable"}),
     "broken-chain": ("runtimes", {"trouble": "chain"}),
 }
+
+#: The states of the migration as they are drawn: those off MultiNode first, the one that is furthest before all.
+_WAY = (*OFF_MULTI_NODE, *(state for state in reversed(STATES) if state not in OFF_MULTI_NODE))
 
 #: Where on the object's page the answer stands, and what to call the way there.
 _NEXT = {
@@ -95,6 +99,7 @@ def overview(request: HttpRequest) -> HttpResponseBase:
             "unsure": [each for each in looked_at if each.problem or each.left],
             "narrow": f"&{urlencode(query)}" if query else "",
             "modes": _modes(counts) if cluster is None and len(clusters) > 1 else (),
+            "way": parts(((state, counts.migration.get(state, 0)) for state in _WAY), counts.multi_node),
             **_over_time(cluster),
         },
     )
