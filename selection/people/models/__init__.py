@@ -6,6 +6,7 @@ both, such as a cluster's name, a kind, a namespace and a name.
 
 from __future__ import annotations
 
+from .grants import Grant, Role
 from .tokens import Token
 
-__all__ = ["Token"]
+__all__ = ["Grant", "Role", "Token"]
