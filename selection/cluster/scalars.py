@@ -37,7 +37,6 @@ LONGEST_NUMBER = 400
 """No number that anyone means is longer; a longer one is text, and costs nothing to look at."""
 
 
-@lru_cache(maxsize=8192)
 def resolve(text: str) -> Scalar:
     """Return what a plain (unquoted, untagged) scalar means.
 
@@ -48,6 +47,11 @@ def resolve(text: str) -> Scalar:
         return WORDS[text]
     if text[0] not in "+-.0123456789" or len(text) > LONGEST_NUMBER:
         return text
+    return _number(text)
+
+
+@lru_cache(maxsize=8192)  # of numbers alone: what else a manifest says may be large, or secret, and isn't kept
+def _number(text: str) -> Scalar:
     plain = text.replace("_", "")
     whole = INTEGER.fullmatch(plain)
     if whole:
