@@ -42,14 +42,6 @@ _CLIENT = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
-# The server's side of the same: a host that vanished without a word is given up after 20 seconds. Over a socket on
-# the same machine none of it means anything.
-_SERVER = {
-    "tcp_keepalives_idle": "5",
-    "tcp_keepalives_interval": "5",
-    "tcp_keepalives_count": "3",
-    "tcp_user_timeout": "15000",
-}
 
 
 class Locks(Protocol):
@@ -121,10 +113,6 @@ def _session() -> BaseDatabaseWrapper:
     session.settings_dict["CONN_HEALTH_CHECKS"] = False  # a check that fails would connect anew, without our locks
     session.settings_dict["OPTIONS"] = {**session.settings_dict["OPTIONS"], **_CLIENT}
     session.ensure_connection()
-    with session.cursor() as cursor:
-        for name, value in _SERVER.items():
-            with suppress(DatabaseError):  # a server on a system that lacks one
-                cursor.execute("SELECT set_config(%s, %s, false)", [name, value])
     return session
 
 

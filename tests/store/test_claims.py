@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 
-from selection.store import claims
+from selection.store import claims, keepalives
 from selection.store.claims import open_locks
 from selection.store.declarations import Declaration
 from selection.store.declared import declare
@@ -234,12 +235,27 @@ def test_both_sides_of_the_connection_notice_soon_that_the_other_is_gone() -> No
     try:
         ours = session.connection.info.get_parameters()
         assert {name: int(ours[name]) for name in claims._CLIENT} == claims._CLIENT
-        with session.cursor() as cursor:
-            for name in claims._SERVER:
-                cursor.execute("SELECT source, context FROM pg_settings WHERE name = %s", [name])
-                assert cursor.fetchone() == ("session", "user")
+        _asks_for_keepalives(session)
     finally:
         session.close()
+
+
+@pytest.mark.postgresql
+@pytest.mark.usefixtures("shared_database")
+def test_also_a_connection_that_writes_is_given_up_soon() -> None:
+    writing = connection.copy()
+    try:
+        writing.ensure_connection()
+        _asks_for_keepalives(writing)
+    finally:
+        writing.close()
+
+
+def _asks_for_keepalives(session: BaseDatabaseWrapper) -> None:
+    with session.cursor() as cursor:
+        for name in keepalives.SETTINGS:
+            cursor.execute("SELECT source, context FROM pg_settings WHERE name = %s", [name])
+            assert cursor.fetchone() == ("session", "user")
 
 
 def test_one_file_stands_for_all_clusters_of_a_sqlite_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
