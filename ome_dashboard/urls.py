@@ -13,5 +13,6 @@ urlpatterns = [
     path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("gallery/", gallery, name="gallery"),
+    path("api/v1/", include("selection.faces.api.urls")),
     path("", include("selection.faces.urls")),
 ]
