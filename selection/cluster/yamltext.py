@@ -209,7 +209,7 @@ class _Builder:
             "float": isinstance(value, int | float) and not isinstance(value, bool),
         }
         if tag not in fits:
-            raise self.fail(f"the tag !!{tag} has no meaning in a manifest")
+            raise self.fail(f"the tag !!{_short(tag)} has no meaning in a manifest")
         if not fits[tag]:
             raise self.fail(f"this value is not a !!{tag}")
         return value
@@ -217,9 +217,9 @@ class _Builder:
     def _alias(self, name: str) -> None:
         anchor = self.anchors.get(name)
         if anchor is None:
-            raise self.fail(f"the alias *{name} has no anchor before it")
+            raise self.fail(f"the alias *{_short(name)} has no anchor before it")
         if anchor.size is None:
-            raise self.fail(f"the anchor &{name} contains itself")
+            raise self.fail(f"the anchor &{_short(name)} contains itself")
         self.from_aliases += anchor.size
         if self.from_aliases > self.limits.alias_values:
             raise self.fail(f"aliases stand for more than {self.limits.alias_values:,} values")
