@@ -315,7 +315,7 @@ def _modes(fleet: Fleet, service: Service, answer: _Answer, rendered: Runtime | 
                 running if alive else None,
                 own,
                 pinned=_paused(service),
-                uses_leader_worker_set=rendered is not None and fleet.uses_leader_worker_set(rendered, component),
+                uses_leader_worker_set=rendered is not None and fleet.leans(service, rendered, component),
             ),
         )
     return modes

@@ -26,8 +26,8 @@ def migration_state(
         running: the mode it runs in and the rule that decided, None when no runtime resolves.
         workloads: the workloads of this component that exist in the cluster.
         pinned: whether the service follows a revision, or drift pauses its updates.
-        uses_leader_worker_set: whether its runtime refers to LeaderWorkerSet's variables or labels that
-            OMENative doesn't have.
+        uses_leader_worker_set: whether it, its runtime or the router in front of it refers to LeaderWorkerSet's
+            variables or labels, which OMENative doesn't have.
 
     >>> migration_state(Declared("MultiNode", "ComponentAnnotation"), (), pinned=False, uses_leader_worker_set=True)
     'not-started'

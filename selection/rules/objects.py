@@ -165,7 +165,10 @@ class Runtime:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A component that a service declares: ``spec.engine``, ``spec.decoder`` or ``spec.router``."""
+    """A component that a service declares: ``spec.engine``, ``spec.decoder`` or ``spec.router``.
+
+    ``uses_leader_worker_set`` says whether its own fields refer to LeaderWorkerSet's variables or labels.
+    """
 
     annotations: Mapping[str, str] = field(default_factory=dict, hash=False)
     leader: bool = False
@@ -177,6 +180,7 @@ class Component:
     accelerator_class: str | None = None
     deployment_strategy: bool = False
     min_replicas: int | None = None
+    uses_leader_worker_set: bool = False
 
 
 @dataclass(frozen=True, slots=True)

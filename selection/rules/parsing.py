@@ -30,6 +30,7 @@ from .objects import (
 )
 from .pipelines import PART_NAMES
 from .reading import Node, Unreadable
+from .references import find_references
 
 __all__ = [
     "kind_of",
@@ -283,6 +284,7 @@ def _component(node: Node) -> Component:
         accelerator_class=None if override is None else override.text("acceleratorClass"),
         deployment_strategy=node.node("deploymentStrategy") is not None,
         min_replicas=node.integer("minReplicas", 64),
+        uses_leader_worker_set=bool(find_references(node.value)),
     )
 
 

@@ -24,7 +24,7 @@ _REMOVED = ("kedaConfig", "scaleMetric", "scaleTarget")
 _CLASS = "ome.io/autoscalerClass"
 _KEDA = "keda"
 
-WORDS = (*_REMOVED, "LWS_", "leaderworkerset")
+WORDS = _REMOVED
 """A service's manifest with none of these words needs no look beside what a fleet keeps of it."""
 
 

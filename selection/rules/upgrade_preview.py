@@ -88,8 +88,8 @@ def upgrade_preview(
     )
 
 
-def changes_after(before: Explanation, new: Fleet, manifests: Manifests) -> tuple[Change, ...]:
-    """The same for a service whose explanation by v1.2 is there already; nothing for one that can't be read."""
+def changes_after(before: Explanation, new: Fleet) -> tuple[Change, ...]:
+    """What an upgrade changes for a service that v1.2 explains so, the worst first; nothing if it can't be read."""
     if before.service is None:
         return ()
     ref = before.subject

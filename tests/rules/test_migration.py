@@ -8,6 +8,8 @@ from selection.rules.migration import STATES, migration_state
 from selection.rules.modes import Declared
 from selection.rules.objects import ObjectRef, Workload
 
+from .manifests import Manifest, a_model, a_runtime, a_service, deployed, explained, moded
+
 LWS, REPLICA, DEPLOYMENT = "LeaderWorkerSet", "InferenceReplica", "Deployment"
 ANNOTATED, SHAPED = Declared("OMENative", "ComponentAnnotation"), Declared("OMENative", "LeaderWorkerShape")
 MULTI, RAW = Declared("MultiNode", "ComponentAnnotation"), Declared("RawDeployment", "Default")
@@ -56,3 +58,41 @@ def test_a_component_stands(
 ) -> None:
     assert migration_state(running, workloads(*kinds), pinned=pinned, uses_leader_worker_set=uses) == state
     assert state is None or state in STATES
+
+
+RUNNER = {"runner": {"name": "main", "args": ["--nnodes=$(LWS_GROUP_SIZE)"]}}
+SELECTOR = {"runner": {"name": "router", "args": ["--selector", "leaderworkerset.sigs.k8s.io/worker-index=0"]}}
+CLEAN = {"leader": {}, "worker": {}}
+
+LEANING: list[tuple[Manifest, Manifest, bool]] = [
+    # the runtime uses LeaderWorkerSet's variables
+    (a_runtime(engineConfig={"leader": RUNNER, "worker": {}}), a_service(engine=moded("OMENative")), True),
+    # the service does, in any of its containers
+    (a_runtime(), a_service(engine=moded("OMENative", leader=RUNNER, worker={})), True),
+    (a_runtime(), a_service(engine=moded("OMENative", leader={}, worker=RUNNER)), True),
+    (
+        a_runtime(),
+        a_service(engine=moded("OMENative", **CLEAN, containers=[{"name": "side", "command": ["$LWS_WORKER_INDEX"]}])),
+        True,
+    ),
+    # the router selects leaders by LeaderWorkerSet's label, of the service or of the runtime
+    (a_runtime(), a_service(engine=moded("OMENative", **CLEAN), router=SELECTOR), True),
+    (a_runtime(routerConfig=SELECTOR), a_service(engine=moded("OMENative", **CLEAN), router={}), True),
+    # a router that nobody declares doesn't run
+    (a_runtime(routerConfig=SELECTOR), a_service(engine=moded("OMENative", **CLEAN)), False),
+    (a_runtime(), a_service(engine=moded("OMENative", **CLEAN)), False),
+]
+
+
+@pytest.mark.parametrize(("runtime", "service", "at_risk"), LEANING)
+def test_what_runs_on_omenative_with_names_of_leader_worker_set_is_at_risk_whoever_wrote_them(
+    runtime: Manifest, service: Manifest, at_risk: bool
+) -> None:
+    found = explained(a_model(), runtime, service, deployed("InferenceReplica"))
+    assert found.modes["engine"].migration == ("at-risk" if at_risk else "done")
+
+
+def test_on_multi_node_names_of_leader_worker_set_are_no_risk() -> None:
+    service = a_service(engine=moded("MultiNode", leader=RUNNER, worker={}))
+    found = explained(a_model(), a_runtime(), service, deployed("LeaderWorkerSet"))
+    assert found.modes["engine"].migration == "not-started"

@@ -324,6 +324,25 @@ def test_the_answer_is_the_same_whichever_release_the_cluster_runs() -> None:
     assert old == new
 
 
+SELECTOR = {"runner": {"name": "router", "args": ["--selector", "leaderworkerset.sigs.k8s.io/worker-index=0"]}}
+
+
+@pytest.mark.parametrize(
+    ("runtime", "service", "code"),
+    [
+        (a_runtime(routerConfig=SELECTOR), a_service(engine=SHAPED, router={}), "breaks-lws"),
+        (a_runtime(), a_service(engine=SHAPED, router=SELECTOR), "breaks-lws"),
+        (a_runtime(routerConfig=SELECTOR), a_service(engine=SHAPED), "moves-by-shape"),
+    ],
+)
+def test_a_router_that_selects_leaders_by_their_old_label_finds_none(
+    runtime: Manifest, service: Manifest, code: str
+) -> None:
+    row = row_of(a_model(), runtime, service)
+    assert row is not None
+    assert [change.code for change in row.changes] == [code]
+
+
 def test_the_worst_comes_first() -> None:
     found = preview(
         a_model(),
