@@ -7,6 +7,7 @@ never repeated in a message, for some of them are secrets.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,8 @@ __all__ = ["Environment", "Problem"]
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off"})
+ORIGIN = re.compile(r"https?://([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+"""The origin of a page (RFC 6454) as browsers write it: in small letters, without a path."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,21 @@ class Environment:
     def names(self, name: str) -> list[str]:
         """A list separated by commas, without blanks."""
         return [part.strip() for part in self.text(name).split(",") if part.strip()]
+
+    def origins(self, name: str) -> list[str]:
+        """Origins of other sites, separated by commas; anything that is no origin is a problem (E002).
+
+        >>> environment = Environment({"A": "https://a.example, http://localhost:3000", "B": "*", "C": "https://c/path"})
+        >>> environment.origins("A")
+        ['https://a.example', 'http://localhost:3000']
+        >>> environment.origins("B"), environment.origins("C"), len(environment.problems)
+        ([], [], 2)
+        """
+        found = self.names(name)
+        if not all(map(ORIGIN.fullmatch, found)):
+            self._wrong("E002", name, "names something that is no origin, such as https://portal.example.com")
+            return []
+        return found
 
     def report(self, id: str, message: str, hint: str) -> None:
         """Note a problem that only the settings as a whole can see."""

@@ -8,6 +8,7 @@ everybody else: sign-in on every page, HTTPS only, hosts named. A wrong setting 
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,13 @@ if not LOCAL:
 else:
     ENVIRONMENT.asked.add("OME_DASHBOARD_ALLOWED_HOSTS")
 
+# Pages of other sites that may ask /api/: with a token, never with a session.
+CORS_ALLOWED_ORIGINS = ENVIRONMENT.origins("OME_DASHBOARD_CORS_ORIGINS")
+CORS_URLS_REGEX = r"^/api/"
+CORS_ALLOW_CREDENTIALS = False
+CORS_ALLOW_HEADERS = ["accept", "authorization", "content-type", "if-match", "if-none-match"]
+CORS_EXPOSE_HEADERS = ["etag", "link", "location", "retry-after", "www-authenticate"]
+
 INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -98,6 +106,8 @@ INSTALLED_APPS = [
     "django_filters",
     "rest_framework",
     "drf_spectacular",
+    "axes",
+    "corsheaders",
     "ome_dashboard",
     "selection.store",
     "selection.people",
@@ -111,17 +121,20 @@ MIDDLEWARE = [
     "selection.faces.measuring.TimingMiddleware",
     "selection.faces.pages.metrics.MetricsMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    *(["corsheaders.middleware.CorsMiddleware"] if CORS_ALLOWED_ORIGINS else []),
     "ome_dashboard.middleware.CompressionMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "selection.people.bearer.BearerMiddleware",
     *([] if LOCAL else ["django.contrib.auth.middleware.LoginRequiredMiddleware"]),
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "selection.faces.seen.SeenMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "ome_dashboard.urls"
@@ -194,6 +207,40 @@ if len(LOCAL_NAME) > 150 or not LOCAL_NAME.isprintable():
 # For how many days a token holds at most.
 TOKEN_DAYS = ENVIRONMENT.number("OME_DASHBOARD_TOKEN_DAYS", 365, least=1, most=3650)
 
+# How often /api/ may be asked in a minute, in server mode: ome_dashboard/throttling.py. 0 for as often as one likes.
+API_LIMITS = {
+    "person": ENVIRONMENT.number("OME_DASHBOARD_API_LIMIT", 600, least=0, most=1_000_000),
+    "stranger": ENVIRONMENT.number("OME_DASHBOARD_API_LIMIT_STRANGER", 60, least=0, most=1_000_000),
+    "what-if": ENVIRONMENT.number("OME_DASHBOARD_API_LIMIT_WHAT_IF", 30, least=0, most=1_000_000),
+}
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+    "limits": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "LOCATION": "limits",
+        "OPTIONS": {"MAX_ENTRIES": 20_000},
+    },
+}
+
+# Sign-ins that fail are counted in the database, by user name and address together: a guesser is stopped, and can't
+# lock the owner of the account out, who comes from another address.
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AXES_FAILURE_LIMIT = ENVIRONMENT.number("OME_DASHBOARD_SIGN_IN_TRIES", 5, least=1, most=1000)
+AXES_COOLOFF_TIME = timedelta(minutes=ENVIRONMENT.number("OME_DASHBOARD_SIGN_IN_WAIT_MINUTES", 15, least=1, most=1440))
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_CLIENT_IP_CALLABLE = "selection.people.addresses.client_address"
+AXES_LOCKOUT_CALLABLE = "selection.faces.pages.sign_in.locked_out"
+AXES_RESET_ON_SUCCESS = True
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_DISABLE_ACCESS_LOG = True
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "csrfmiddlewaretoken"]
+
+# A working day: then one signs in again. How long an administrator's link to set a password holds.
+SESSION_COOKIE_AGE = ENVIRONMENT.number("OME_DASHBOARD_SESSION_HOURS", 12, least=1, most=720) * 3600
+PASSWORD_RESET_TIMEOUT = 3 * 24 * 3600
+
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "login"
@@ -227,8 +274,18 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "selection.faces.api.schema.ViewSchema",
     "EXCEPTION_HANDLER": "selection.faces.api.problems.exception_handler",
     "URL_FORMAT_OVERRIDE": None,
-    "DEFAULT_AUTHENTICATION_CLASSES": ["rest_framework.authentication.SessionAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["ome_dashboard.permissions.SignedInUnlessLocal"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "ome_dashboard.permissions.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": [
+        "ome_dashboard.permissions.SignedInUnlessLocal",
+        "ome_dashboard.permissions.ScopeOfToken",
+    ],
+    "DEFAULT_THROTTLE_CLASSES": [
+        "ome_dashboard.throttling.PersonThrottle",
+        "ome_dashboard.throttling.ScopeThrottle",
+    ],
     "DEFAULT_FILTER_BACKENDS": [],
 }
 

@@ -1,0 +1,78 @@
+"""How often the REST interface may be asked, in server mode: by person or token, and by address for strangers.
+
+What was asked is counted in the memory of each process. A count that processes share would make every read a write to
+the database that they share, and wait for a sync that writes; that is what the limits are to prevent. So a limit is
+one of each process: three pods give up to three times as much. (Failed sign-ins, which must be counted exactly, are
+counted in the database.)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.core.cache import caches
+from rest_framework.exceptions import Throttled
+from rest_framework.throttling import SimpleRateThrottle
+
+if TYPE_CHECKING:  # the views import this module by its name in the settings
+    from rest_framework.request import Request
+    from rest_framework.views import APIView
+
+__all__ = ["PersonThrottle", "ScopeThrottle", "StrangerThrottle", "count_stranger"]
+
+
+class PersonThrottle(SimpleRateThrottle):  # type: ignore[misc]  # the base has no types
+    """Requests a minute of one person, or of one token. In local mode there is no limit."""
+
+    cache = caches["limits"]
+    scope = "person"
+
+    def get_rate(self) -> str | None:
+        """As the settings say now; None for no limit."""
+        limit = settings.API_LIMITS.get(self.scope, 0)
+        return f"{limit}/min" if limit and not settings.LOCAL else None
+
+    def get_cache_key(self, request: Request, view: APIView) -> str | None:
+        """Who is counted."""
+        token = getattr(request._request, "token", None)
+        who = f"token-{token.pk}" if token is not None else f"user-{getattr(request.user, 'pk', None)}"
+        return f"{self.scope}:{who}"
+
+
+class ScopeThrottle(PersonThrottle):
+    """A limit of its own for views that cost more: those that name one in ``throttle_scope``, such as ``what-if``."""
+
+    def __init__(self) -> None:
+        """Wait for the view: it names the limit."""
+
+    def allow_request(self, request: Request, view: APIView) -> bool:
+        """Say whether this request may go on."""
+        self.scope = getattr(view, "throttle_scope", "")
+        self.rate = self.get_rate()
+        self.num_requests, self.duration = self.parse_rate(self.rate)
+        return bool(super().allow_request(request, view))
+
+
+class StrangerThrottle(PersonThrottle):
+    """Requests a minute that are refused for want of a sign-in or a token, by address.
+
+    Behind a proxy that is trusted the server has put the client's address in its place already.
+    """
+
+    scope = "stranger"
+
+    def get_cache_key(self, request: Request, view: APIView | None) -> str:
+        """Who is counted."""
+        return f"{self.scope}:{request.META.get('REMOTE_ADDR', '')}"
+
+
+def count_stranger(request: Request) -> None:
+    """Count a request that is about to be refused.
+
+    Raises:
+        Throttled: there were too many from this address; says when to come back.
+    """
+    throttle = StrangerThrottle()
+    if not throttle.allow_request(request, None):
+        raise Throttled(throttle.wait())
