@@ -34,7 +34,7 @@ def service_upgrade_stream(
         return
     changes = [
         _told(before.subject, change, f"spec.{change.component}" if change.component else "")
-        for change in changes_after(before, new, manifests)
+        for change in changes_after(before, new)
         if _matters(change)
     ]
     fields = [_of_field(each) for each in service_upgrades(before.service, manifests.get(before.subject))]
