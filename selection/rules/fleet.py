@@ -109,6 +109,16 @@ class Fleet:
     _shortlists: dict[tuple[Question, str], tuple[Verdict, ...]] = field(default_factory=dict)
     _effective: dict[ObjectRef, Effective] = field(default_factory=dict)
     _references: dict[int, tuple[Mapping[str, Any], bool]] = field(default_factory=dict)
+    _asking: dict[str | None, list[Service]] = field(default_factory=dict)
+
+    def asking_for(self, models: Iterable[str]) -> list[Service]:
+        """The services that name a model of one of these names, whatever its scope."""
+        if not self._asking:
+            found: dict[str | None, list[Service]] = {}
+            for service in self.services.values():
+                found.setdefault(service.model_name, []).append(service)
+            self._asking = found
+        return [service for name in models for service in self._asking.get(name, ())]
 
     def candidates(self, namespace: str) -> tuple[Runtime, ...]:
         """Every runtime that a service in this namespace could get: its own and the cluster's, by name."""

@@ -183,10 +183,8 @@ def wins(fleet: Fleet, runtime: Runtime, models: Iterable[Model], limit: int) ->
     names = {ref.name for ref in served}
     users = [
         service
-        for (namespace, _), service in fleet.services.items()
-        if service.model_name in names
-        and not service.named_runtime
-        and (runtime.cluster_scoped or namespace == runtime.ref.namespace)
+        for service in fleet.asking_for(sorted(names))
+        if not service.named_runtime and (runtime.cluster_scoped or service.ref.namespace == runtime.ref.namespace)
     ]
     asked, _ = askings(fleet, users)
     asked = sorted((each for each in asked if each.model.ref in served), key=lambda each: -len(each.services))

@@ -9,6 +9,7 @@ from selection.rules.named import judge_named
 from selection.rules.objects import ObjectRef
 
 from .models import RuntimeResult, ServiceResult
+from .rows import having
 
 __all__ = ["find_runtime_row", "refused_services", "runtime_rows", "services_of_runtime"]
 
@@ -41,14 +42,18 @@ def services_of_runtime(runtime: RuntimeResult) -> QuerySet[ServiceResult]:
 def refused_services(fleet: Fleet, runtime: RuntimeResult) -> list[ServiceResult]:
     """The services that name it and don't get it, whatever the reason, by namespace and name."""
     ref = ObjectRef(runtime.kind, runtime.namespace, runtime.name)
+    # A large fleet has many of them, so whole rows are read of those alone that are shown.
     without = ServiceResult.objects.filter(cluster=runtime.cluster_id, named=True, selected_name="")
-    return [row for row in without.order_by("namespace", "name") if _named_by(fleet, row) == ref]
+    places = without.values_list("pk", "namespace", "name")
+    naming = [pk for pk, *key in places if _named_by(fleet, key[0], key[1], runtime.name) == ref]
+    rows = having(ServiceResult.objects.all(), "pk", naming)
+    return sorted(rows, key=lambda row: (row.namespace, row.name))
 
 
-def _named_by(fleet: Fleet, row: ServiceResult) -> ObjectRef | None:
-    """The runtime that the service's name leads to, whether it fits or not."""
-    service = fleet.services.get((row.namespace, row.name))
-    if service is None or not service.named_runtime:
+def _named_by(fleet: Fleet, namespace: str, name: str, runtime: str) -> ObjectRef | None:
+    """The runtime that the service's name leads to, whether it fits or not, when it names one of this name."""
+    service = fleet.services.get((namespace, name))
+    if service is None or service.named_runtime != runtime:
         return None
     found = judge_named(fleet, service, None, None).runtime
     return found.ref if found is not None else None
