@@ -129,6 +129,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "selection.people.bearer.BearerMiddleware",
+    "selection.faces.sighting.SightMiddleware",
     *([] if LOCAL else ["django.contrib.auth.middleware.LoginRequiredMiddleware"]),
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -12,11 +12,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
 
+from selection.people.rights import rights_key
 from selection.store.freshness import Freshness
 from selection.store.sight import sight_key
 
@@ -61,8 +62,8 @@ class SharedPages:
             state: how the clusters are right now, not a moment ago: it says whether what is kept still holds.
             draw: draws the whole page. What it answers is passed on as it is when it isn't an ordinary page.
         """
-        user: Any = getattr(request, "user", None)
-        rights = (getattr(user, "is_authenticated", False), getattr(user, "is_staff", False))
+        user = getattr(request, "user", None)
+        rights = (True, *rights_key(user)) if isinstance(user, User) else (getattr(user, "is_authenticated", False),)
         page = self._page((request.get_full_path(), rights, sight_key(), _moment(state)))
         with page.drawing:  # the others wait for the one who draws
             began = time.monotonic()

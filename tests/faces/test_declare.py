@@ -13,10 +13,12 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from selection.people.models import Role
 from selection.store.models import Change, Cluster, ObjectChange, ServiceResult, StoredObject
 from tests.faces.clusters import text_of
 from tests.faces.history import edited, felt
 from tests.faces.small_fleet import HOSTILE, load
+from tests.people.cast import somebody
 
 pytestmark = pytest.mark.django_db
 
@@ -60,23 +62,23 @@ def _anonymous(client: Client) -> Client:
 
 
 def _user(client: Client) -> Client:
-    client.force_login(User.objects.create_user("alice"))
+    client.force_login(somebody("alice"))
     return client
 
 
-def _staff(client: Client) -> Client:
-    client.force_login(User.objects.create_user("bob", is_staff=True))
+def _admin(client: Client) -> Client:
+    client.force_login(somebody("bob", Role.ADMIN))
     return client
 
 
 PATHS = (ADD, "/clusters/prod/settings/", "/clusters/prod/forget/")
-Role = Callable[[Client], Client]
+As = Callable[[Client], Client]
 
 
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize(("role", "status"), [(_anonymous, 302), (_user, 403), (_staff, 200)])
-def test_on_a_server_only_staff_sees_the_pages(
-    client: Client, server_mode: Settings, path: str, role: Role, status: int
+@pytest.mark.parametrize(("role", "status"), [(_anonymous, 302), (_user, 403), (_admin, 200)])
+def test_on_a_server_only_an_admin_sees_the_pages(
+    client: Client, server_mode: Settings, path: str, role: As, status: int
 ) -> None:
     prod()
     assert role(client).get(path).status_code == status
@@ -85,7 +87,7 @@ def test_on_a_server_only_staff_sees_the_pages(
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(("role", "status"), [(_anonymous, 302), (_user, 403)])
 def test_on_a_server_nobody_else_changes_anything(
-    client: Client, server_mode: Settings, path: str, role: Role, status: int
+    client: Client, server_mode: Settings, path: str, role: As, status: int
 ) -> None:
     prod()
     for data in (RIGHT, {"do": "stop"}, {**RIGHT, "name": "other", "ome_version": "1.2"}):
@@ -95,13 +97,13 @@ def test_on_a_server_nobody_else_changes_anything(
     assert (now.name, now.followed, now.ome_version) == ("prod", True, "1.3")
 
 
-def _again(client: Client, role: Role) -> Client:
+def _again(client: Client, role: As) -> Client:
     User.objects.all().delete()
     return role(client)
 
 
-@pytest.mark.parametrize(("role", "sees"), [(_user, False), (_staff, True)])
-def test_only_who_may_sees_the_buttons(client: Client, server_mode: Settings, role: Role, sees: bool) -> None:
+@pytest.mark.parametrize(("role", "sees"), [(_user, False), (_admin, True)])
+def test_only_who_may_sees_the_buttons(client: Client, server_mode: Settings, role: As, sees: bool) -> None:
     load()
     page = role(client).get("/clusters/").content.decode()
     assert ('href="/clusters/add/"' in page) is sees

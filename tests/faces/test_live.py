@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.http import HttpResponse
 from django.test import Client
@@ -18,6 +17,7 @@ from selection.rules.explain import explain_service
 from selection.store import freshness as store_freshness
 from selection.store.models import Cluster, KindSync, ModelResult, RuntimeResult, ServiceResult, StoredObject
 from tests.faces.small_fleet import load
+from tests.people.cast import somebody
 
 
 @pytest.fixture(autouse=True)
@@ -291,10 +291,10 @@ def test_who_has_not_signed_in_is_told_so_and_not_sent_to_another_page(client: C
 def test_asking_keeps_no_session_alive_and_writes_nothing(
     client: Client, fleet: Cluster, server_mode: Settings, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    client.force_login(User.objects.create_user("ann"))
+    client.force_login(somebody("ann"))
     browser = Browser(client, SERVICES)
     before = Session.objects.values_list("session_data", "expire_date").get()
-    with django_assert_num_queries(3) as asked:  # the session, the user, the clusters
+    with django_assert_num_queries(4) as asked:  # the session, the user, the rights, the clusters
         response = browser.asks()
     assert response.status_code == 204
     assert all(query["sql"].startswith("SELECT") for query in asked.captured_queries)

@@ -6,7 +6,6 @@ import logging
 from datetime import UTC, datetime
 
 import pytest
-from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.test import Client
 from django.utils import timezone
@@ -16,6 +15,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from selection.faces import measuring
 from selection.store.models import Cluster, KindSync, Tally
 from tests.faces.small_fleet import HOSTILE, load
+from tests.people.cast import somebody
 
 TOKEN = "t" * 16 + "öken"
 
@@ -175,14 +175,14 @@ def test_without_a_token_in_the_settings_none_is_right(client: Client, db: None,
 
 
 def test_who_has_signed_in_may_look(client: Client, fleet: Cluster, server_mode: Settings) -> None:
-    client.force_login(User.objects.create_user("ann"))
+    client.force_login(somebody("ann"))
     assert value(scrape(client), "database_up") == 1
 
 
 def test_each_page_is_a_line_in_the_log_of_a_server_without_what_was_looked_for(
     client: Client, fleet: Cluster, server_mode: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
-    client.force_login(User.objects.create_user("ann"))
+    client.force_login(somebody("ann"))
     with caplog.at_level(logging.INFO, logger="selection.faces.measuring"):
         client.get("/services/?q=secret-project")
         client.get("/live/")

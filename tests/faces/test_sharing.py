@@ -6,7 +6,6 @@ import threading
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 from django.utils import timezone
@@ -18,6 +17,7 @@ from selection.store.freshness import freshness
 from selection.store.models import Cluster, KindSync
 from tests.faces.clusters import text_of
 from tests.faces.small_fleet import load
+from tests.people.cast import somebody
 
 LIVE = {"X-Live": "1"}
 PAGE = (
@@ -155,7 +155,7 @@ def test_memory_is_bounded(fleet: Cluster) -> None:
 
 def test_nobody_gets_a_page_without_signing_in(client: Client, fleet: Cluster, server_mode: Settings) -> None:
     assert client.get("/services/", headers=LIVE).status_code == 302
-    client.force_login(User.objects.create_user("ann"))
+    client.force_login(somebody("ann"))
     assert "chat" in text_of(client.get("/services/", headers=LIVE))
     client.logout()
     assert client.get("/services/", headers=LIVE).status_code == 302

@@ -70,6 +70,7 @@ def clusters(request: HttpRequest) -> HttpResponseBase:
             "view": view,
             "clusters": found,
             "may": may_declare(request),
+            "changeable": {each.cluster.name for each in found if may_declare(request, each.cluster.name)},
             "kinds": sum(each.kinds for each in found),
             "failed": sum(each.failed for each in found),
             "unreadable": sum(each.unreadable for each in found),

@@ -1,14 +1,14 @@
 """Declaring clusters on pages: have one followed, say what OME it runs, stop following it, forget it.
 
-Who may: in local mode whoever is on this machine; on a server who is staff. A page names contexts of the server's own
-kubeconfig, never a file. What the file or the environment declares is shown here, and changed there.
+Who may: in local mode whoever is on this machine; on a server an admin of the cluster, and to add one an admin of all
+of them. A page names contexts of the server's own kubeconfig, never a file. What the file or the environment declares
+is shown here, and changed there.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
@@ -17,6 +17,8 @@ from django.views.decorators.http import require_http_methods
 
 from selection.faces.declaring import AddForm, SettingsForm
 from selection.faces.pages.errors import missing_object
+from selection.people.persons import person_of
+from selection.people.rights import Act, may
 from selection.store.clusters import describe, forget, stored_of
 from selection.store.declarations import DeclarationError
 from selection.store.declared import declare, undeclare
@@ -28,13 +30,13 @@ __all__ = ["add_cluster", "cluster_settings", "forget_cluster", "may_declare"]
 BY_PAGE = Cluster.DeclaredBy.PAGE
 
 
-def may_declare(request: HttpRequest) -> bool:
-    """Whether this person may have clusters followed, described and forgotten."""
-    return bool(settings.LOCAL or request.user.is_staff)
+def may_declare(request: HttpRequest, cluster: str = "") -> bool:
+    """Whether this person may have another cluster followed, or describe and forget one that is known here."""
+    return may(person_of(request), Act.DESCRIBE_CLUSTER if cluster else Act.ADD_CLUSTER, cluster)
 
 
-def _only_who_may(request: HttpRequest) -> None:
-    if not may_declare(request):
+def _only_who_may(request: HttpRequest, cluster: str = "") -> None:
+    if not may_declare(request, cluster):
         raise PermissionDenied
 
 
@@ -52,10 +54,10 @@ def add_cluster(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def cluster_settings(request: HttpRequest, cluster: str) -> HttpResponse:
     """The page of one cluster's settings, ``/clusters/<name>/settings/``: change them, follow it, stop following it."""
-    _only_who_may(request)
     found = find_cluster(cluster)
     if found is None:
         return missing_object(request, cluster, "cluster", "", cluster)
+    _only_who_may(request, cluster)
     if request.method != "POST":
         return _settings_page(request, found, SettingsForm(found))
     if not _changed_here(found):
@@ -77,10 +79,10 @@ def cluster_settings(request: HttpRequest, cluster: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget_cluster(request: HttpRequest, cluster: str) -> HttpResponse:
     """The page that asks whether a cluster is to be forgotten, ``/clusters/<name>/forget/``, and does it."""
-    _only_who_may(request)
     found = find_cluster(cluster)
     if found is None:
         return missing_object(request, cluster, "cluster", "", cluster)
+    _only_who_may(request, cluster)
     allowed = _changed_here(found)
     if request.method == "POST" and allowed:
         undeclare(found.name, BY_PAGE)
