@@ -45,10 +45,11 @@ class Refusal:
     """Why the input isn't used; ``str()`` is one sentence that names the place.
 
     ``code`` is ``too-large``, ``document`` (it can't be read, or goes beyond a limit), ``object`` (it isn't one of its
-    kind) or ``twice``. Documents, lines and columns count from 1; ``item`` is a place in a list of objects.
+    kind), ``twice``, ``delete`` (what is to be deleted can't be read) or ``unseen`` (it lies where whoever asks sees
+    nothing). Documents, lines and columns count from 1; ``item`` is a place in a list of objects.
     """
 
-    code: Literal["too-large", "document", "object", "twice"]
+    code: Literal["too-large", "document", "object", "twice", "unseen", "delete"]
     message: str
     document: int | None = None
     line: int | None = None
@@ -81,6 +82,8 @@ class Told:
     """What a person should know of how the input was read: a code, how often, and the first ten it is about.
 
     ``ignored``: objects of kinds that aren't read, by their kinds. ``default-namespace``: objects that say none.
+    ``ome-manager``: OME's own Deployment, whose release isn't judged. ``status``: objects with a status that doesn't
+    count. ``not-there``: objects to delete that aren't there.
     """
 
     code: str
