@@ -23,7 +23,7 @@ from .reach import Reach, reach
 from .what_if_answer import Given, ServiceChange, WhatIf
 from .what_if_changes import changes_between, standing_of, urgency
 
-__all__ = ["what_if"]
+__all__ = ["changed_services", "what_if"]
 
 _RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
 _MODELS = frozenset({"BaseModel", "ClusterBaseModel"})
@@ -54,7 +54,7 @@ def what_if(
     for each in reached.values():
         touched |= each.services
     causes = _causes(reached)
-    rows = _changed(fleet, after, touched, causes)
+    rows = changed_services(fleet, after, touched, causes)
     effects: dict[ObjectRef, Counter[str]] = {ref: Counter() for ref in reached}
     for row in rows:
         codes = {change.code for change in row.changes}
@@ -92,10 +92,17 @@ def _causes(reached: Mapping[ObjectRef, Reach]) -> dict[Key, list[ObjectRef]]:
     return found
 
 
-def _changed(
+def changed_services(
     before: Fleet, after: Fleet, touched: Iterable[Key], causes: Mapping[Key, list[ObjectRef]]
 ) -> list[ServiceChange]:
-    """The services among those touched whose answer differs."""
+    """The services among those touched whose answer differs, by namespace and name.
+
+    Args:
+        before: one fleet.
+        after: the other; it may be judged by another release's rules.
+        touched: the services to look at, by namespace and name.
+        causes: for each of them the objects that reach it.
+    """
     rows = []
     specs = _Specs()
     for key in sorted(touched):
