@@ -37,6 +37,7 @@ __all__ = [
     "open_sources",
     "service_name",
     "standard_input",
+    "version_in",
 ]
 
 
@@ -158,12 +159,12 @@ def _from_files(paths: Sequence[str], ome_version: str | None) -> Source:
         if problem.path in named and not any(each.path == problem.path for each in documents.objects):
             raise CommandError(str(problem))
     manifests = [redact(each.manifest) for each in documents.objects]
-    semantics = semantics_of(ome_version or _version_in(manifests) or V1_3.version)
+    semantics = semantics_of(ome_version or version_in(manifests) or V1_3.version)
     by_ref = {ref_of(manifest): manifest for manifest in manifests}
     return Source("", read_fleet(manifests, semantics), documents.problems, None, by_ref)
 
 
-def _version_in(manifests: Sequence[Mapping[str, Any]]) -> str | None:
+def version_in(manifests: Sequence[Mapping[str, Any]]) -> str | None:
     """The release of OME whose own Deployment is among the manifests."""
     managers = (each for each in manifests if each["kind"] == "Deployment" and each["metadata"]["name"] == OME_MANAGER)
     return next((version for each in managers if (version := detect_version(each)) is not None), None)
