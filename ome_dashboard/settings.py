@@ -150,6 +150,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "selection.faces.person.person",
             ],
         },
     },
@@ -268,6 +269,7 @@ if LOCAL:
 
 # A pasted manifest may be large; what-if says its own limit before this one is met.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
+WHAT_IF_BYTES = ENVIRONMENT.number("OME_DASHBOARD_WHAT_IF_BYTES", 10 * 1024 * 1024, least=1000, most=15 * 1024 * 1024)
 
 REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["selection.faces.api.rendering.Renderer"],

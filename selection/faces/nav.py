@@ -37,6 +37,10 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("upgrade", "Upgrade preview"),
         ),
     ),
+    (
+        "People",
+        (Entry("account", "Your account", ("password", "tokens", "accounts", "account-of")),),
+    ),
 )
 
 KEYS = {
@@ -51,5 +55,6 @@ KEYS = {
     "findings": "f",
     "migration": "i",
     "upgrade": "u",
+    "account": "a",
 }
 """The letter that leads to a page after ``g``."""

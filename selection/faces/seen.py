@@ -81,6 +81,8 @@ def scope_of(match: ResolverMatch | None, query: QueryDict) -> Scope:
     name = (match and match.url_name) or ""
     if match is None or name in PROGRAMS or not getattr(match.func, "__module__", "").startswith(PAGES):
         return NOTHING
+    if hasattr(match.func, "without_sight"):  # it shows nothing of clusters, so nothing in it gets old
+        return NOTHING
     cluster = match.kwargs.get("cluster", "") or query.get("cluster", "")
     if name in _ABOUT:
         return Scope(cluster, _ABOUT[name](match.kwargs))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
+from selection.faces.pages.account import account, password, set_password
+from selection.faces.pages.accounts import account_of, accounts
+from selection.faces.pages.api_docs import api_docs
 from selection.faces.pages.candidate import candidate, model_candidate
 from selection.faces.pages.changes import changes
 from selection.faces.pages.clusters import clusters
@@ -28,6 +31,7 @@ from selection.faces.pages.runtimes import runtimes
 from selection.faces.pages.search import search
 from selection.faces.pages.service import service
 from selection.faces.pages.services import services
+from selection.faces.pages.tokens import revoke_token, tokens
 from selection.faces.pages.upgrade import upgrade
 
 __all__ = ["urlpatterns"]
@@ -39,6 +43,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("live/", live, name="live"),
     path("search/", search, name="search"),
     path("metrics", metrics, name="metrics"),
+    path("api/", api_docs, name="api-docs"),
     path("services/", services, name="services"),
     # Before the page of a service: a cluster's name may look like the start of a longer address.
     path(
@@ -73,5 +78,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("clusters/add/", add_cluster, name="cluster-add"),
     path("clusters/<path:cluster>/settings/", cluster_settings, name="cluster-settings"),
     path("clusters/<path:cluster>/forget/", forget_cluster, name="cluster-forget"),
+    path("account/", account, name="account"),
+    path("account/password/", password, name="password"),
+    path("account/set-password/<str:uidb64>/<str:token>/", set_password, name="set-password"),
+    path("account/tokens/", tokens, name="tokens"),
+    path("account/tokens/<int:token>/revoke/", revoke_token, name="token-revoke"),
+    path("accounts/", accounts, name="accounts"),
+    path("accounts/<str:name>/", account_of, name="account-of"),
     path("objects/<path:cluster>/<str:kind>/<str:scope>/<str:name>/", object_page, name="object"),
 ]

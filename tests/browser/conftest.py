@@ -15,6 +15,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from pytest_django import DjangoDbBlocker
 from pytest_django.live_server_helper import LiveServer
 
+from selection.people.accounts import create_account
+
 # A busy machine is slow, not wrong.
 expect.set_options(timeout=20_000)
 
@@ -66,6 +68,7 @@ def demo(chromium: Browser, django_db_setup: None, django_db_blocker: DjangoDbBl
         server = LiveServer("localhost")
         try:
             call_command("demo", verbosity=0)
+            create_account("mara", email="mara@example.com", groups=["platform"])
             yield server.url
         finally:
             server.stop()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 __all__ = ["PAGES", "WITHOUT"]
 
 #: What answers programs and scripts, and has no page.
-WITHOUT = frozenset({"live", "metrics"})
+WITHOUT = frozenset({"live", "metrics", "token-revoke"})
 
 PAGES: Mapping[str, tuple[str, ...]] = {
     "overview": ("/", "/?cluster=us-lab"),
@@ -74,5 +74,11 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "cluster-add": ("/clusters/add/",),
     "cluster-settings": ("/clusters/eu-prod/settings/",),
     "cluster-forget": ("/clusters/eu-prod/forget/",),
+    "account": ("/account/",),
+    "password": ("/account/password/",),
+    "set-password": ("/account/set-password/Mg/used-link/",),
+    "tokens": ("/account/tokens/",),
+    "accounts": ("/accounts/", "/accounts/?q=nobody-has-this-name"),
+    "account-of": ("/accounts/mara/",),
     "object": ("/objects/eu-prod/InferenceService/frontier/imported-bot/",),
 }

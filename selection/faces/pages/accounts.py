@@ -1,0 +1,146 @@
+"""Everybody's accounts, for who administers them: add one, change its groups, keep it out, hand on a link."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from selection.faces.account_forms import AccountForm, NewAccountForm
+from selection.faces.pages.tokens import rows_of
+from selection.faces.sighting import without_sight
+from selection.people.accounts import (
+    AccountError,
+    create_account,
+    end_wait,
+    may_change,
+    may_manage,
+    password_path,
+    set_active,
+    set_groups,
+    waiting_names,
+)
+from selection.people.persons import Person, person_of
+
+__all__ = ["account_of", "accounts"]
+
+MOST = 500
+"""So many accounts are listed at most; the field above the table finds the others."""
+
+
+def _manager(request: HttpRequest) -> Person:
+    person = person_of(request)
+    if not may_manage(person):
+        raise PermissionDenied
+    return person
+
+
+@never_cache
+@without_sight
+@require_http_methods(["GET", "HEAD", "POST"])
+def accounts(request: HttpRequest) -> HttpResponse:
+    """The page of all accounts, ``/accounts/``; it adds one, too."""
+    _manager(request)
+    form = NewAccountForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        given = form.cleaned_data
+        try:
+            user = create_account(given["name"], email=given["email"], groups=given["groups"])
+        except AccountError as error:
+            form.add_error(None, f"{error}.")
+        else:
+            return _page_of(request, user, made=True, link=True)
+    text = request.GET.get("q", "").strip()[:150].replace("\x00", "")
+    found = _found(text)
+    values = {
+        "form": form,
+        "q": text,
+        "rows": found[:MOST],
+        "count": found.count(),
+        "most": MOST,
+        "waiting": waiting_names(),
+    }
+    return render(request, "accounts/page.html", values)
+
+
+def _found(text: str) -> QuerySet[User]:
+    works = Count("tokens", filter=Q(tokens__revoked_at=None), distinct=True)
+    rows = User.objects.prefetch_related("groups").annotate(token_count=works).order_by("-is_active", "username")
+    if not text:
+        return rows
+    groups = User.objects.filter(groups__name__icontains=text).values("pk")
+    return rows.filter(Q(username__icontains=text) | Q(email__icontains=text) | Q(pk__in=groups))
+
+
+@never_cache
+@without_sight
+@require_http_methods(["GET", "HEAD", "POST"])
+def account_of(request: HttpRequest, name: str) -> HttpResponse:
+    """The page of somebody's account, ``/accounts/<name>/``: change it, keep it out, make a link for its password."""
+    person = _manager(request)
+    user = User.objects.filter(username=name).first()
+    if user is None:
+        raise Http404
+    if request.method != "POST":
+        return _page_of(request, user)
+    if not may_change(person, user):
+        raise PermissionDenied
+    act = request.POST.get("do", "")
+    if act == "link":
+        return _page_of(request, user, link=True)
+    if act == "save":
+        form = AccountForm(request.POST)
+        if not (form.is_valid() and _saved(request, form, user)):
+            return _page_of(request, user, form=form)
+    elif act in ("keep-out", "let-in"):
+        _let(request, person, user, act == "let-in")
+    elif act == "end-wait" and end_wait(user):
+        messages.success(request, f"{user.username} may try to sign in again.", extra_tags="good")
+    return redirect("account-of", user.username)
+
+
+def _saved(request: HttpRequest, form: AccountForm, user: User) -> bool:
+    try:
+        made = set_groups(user, form.cleaned_data["groups"])
+    except AccountError as error:
+        form.add_error("groups", f"{error}.")
+        return False
+    user.email = form.cleaned_data["email"]
+    user.save(update_fields=["email"])
+    new = f" New: the group{'s' if len(made) > 1 else ''} {', '.join(made)}." if made else ""
+    messages.success(request, f"{user.username} is saved.{new}", extra_tags="good")
+    return True
+
+
+def _let(request: HttpRequest, person: Person, user: User, active: bool) -> None:
+    if not active and user == person.user:
+        messages.error(request, "You can't keep yourself out: somebody else has to.", extra_tags="bad")
+        return
+    if set_active(user, active):
+        told = "may sign in again" if active else "is kept out: sessions and tokens have stopped"
+        messages.success(request, f"{user.username} {told}.", extra_tags="good")
+
+
+def _page_of(
+    request: HttpRequest, user: User, form: AccountForm | None = None, *, made: bool = False, link: bool = False
+) -> HttpResponse:
+    values: dict[str, Any] = {
+        "account": user,
+        "form": form or AccountForm.of(user),
+        "made": made,
+        "waits": user.username in waiting_names(),
+        "rows": rows_of(user),
+        "may_change": may_change(person_of(request), user),
+        "itself": user == request.user,
+    }
+    if link:
+        path, until = password_path(user)
+        values |= {"link": request.build_absolute_uri(path), "until": until}
+    return render(request, "accounts/one.html", values)

@@ -1,0 +1,147 @@
+"""Accounts: making them, their groups, the links by which people set their passwords.
+
+They are Django's own users and groups. Nobody but its owner ever knows a password: whoever administers accounts hands
+on a link that works once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from axes.models import AccessAttempt
+from axes.utils import reset
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.contrib.auth.tokens import default_token_generator
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from selection.people.persons import Person
+from selection.people.rights import Act, may
+
+__all__ = [
+    "AccountError",
+    "create_account",
+    "end_wait",
+    "may_change",
+    "may_manage",
+    "password_path",
+    "set_active",
+    "set_groups",
+    "waiting_names",
+]
+
+LONGEST_GROUP = 150
+"""As long as a group's name may be (Django's ``Group.name``)."""
+
+
+class AccountError(ValueError):
+    """An account can't be like that; the message says why, in one line."""
+
+
+def may_manage(person: Person) -> bool:
+    """Whether a person may make and change accounts: an admin everywhere, for accounts belong to no cluster."""
+    return may(person, Act.GRANT)
+
+
+def may_change(person: Person, user: User) -> bool:
+    """Whether a person may change this account. A superuser's only superusers may, who can do more than anybody."""
+    if not may_manage(person):
+        return False
+    return person.user is None or person.user.is_superuser or not user.is_superuser
+
+
+def create_account(name: str, *, email: str = "", groups: Iterable[str] = (), superuser: bool = False) -> User:
+    """Make an account without a password; its owner sets one by :func:`password_path`.
+
+    Args:
+        name: the user name, as Django allows it; no other may differ in capitals alone.
+        email: an address, ``""`` for none. Nothing is ever sent to it.
+        groups: names of groups; one that isn't there is made.
+        superuser: whether it may do everything everywhere.
+
+    Raises:
+        AccountError: the name is taken or not allowed, or the address or a group's name is no such thing.
+    """
+    user = User(username=User.normalize_username(name.strip()), email=email.strip())
+    user.is_superuser = user.is_staff = superuser
+    user.set_unusable_password()
+    if User.objects.filter(username__iexact=user.username).exists():
+        raise AccountError(f"There is an account named {user.username} already")
+    try:
+        user.full_clean()
+    except ValidationError as error:
+        raise AccountError(" ".join(" ".join(error.messages).split()).rstrip(".")) from None
+    names = _group_names(groups)
+    try:
+        with transaction.atomic():
+            user.save()
+            _put_into(user, names)
+    except IntegrityError:  # somebody was quicker
+        raise AccountError(f"There is an account named {user.username} already") from None
+    return user
+
+
+def set_groups(user: User, groups: Iterable[str]) -> list[str]:
+    """Put a user into exactly these groups; names those that had to be made.
+
+    Raises:
+        AccountError: a name is empty, too long, or has a comma or characters that can't be shown.
+    """
+    names = _group_names(groups)
+    with transaction.atomic():
+        return _put_into(user, names)
+
+
+def set_active(user: User, active: bool) -> bool:
+    """Let an account in again, or keep it out: its sessions and tokens stop at once. Says whether that is a change."""
+    return bool(User.objects.filter(pk=user.pk).exclude(is_active=active).update(is_active=active))
+
+
+def password_path(user: User) -> tuple[str, datetime]:
+    """The path of a page where the owner sets the password, and until when it works. It works once.
+
+    Whoever has the link has the account, so it is shown once, to who administers accounts, and kept nowhere.
+    """
+    uid = urlsafe_base64_encode(force_bytes(user.pk))
+    path = reverse("set-password", args=[uid, default_token_generator.make_token(user)])
+    return path, timezone.now() + timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT)
+
+
+def waiting_names() -> set[str]:
+    """User names that have to wait, from some address, after too many wrong passwords."""
+    since = timezone.now() - settings.AXES_COOLOFF_TIME
+    failed: dict[tuple[str, str], int] = {}
+    rows = AccessAttempt.objects.filter(attempt_time__gte=since)
+    for name, address, failures in rows.values_list("username", "ip_address", "failures_since_start"):
+        failed[name, address] = failed.get((name, address), 0) + failures
+    return {name for (name, _), failures in failed.items() if name and failures >= settings.AXES_FAILURE_LIMIT}
+
+
+def end_wait(user: User) -> bool:
+    """Let a user try to sign in again, from every address. Says whether there was anything to forget."""
+    return bool(reset(username=user.get_username()))
+
+
+def _group_names(groups: Iterable[str]) -> list[str]:
+    names = list(dict.fromkeys(" ".join(name.split()) for name in groups))
+    for name in names:
+        if not name or len(name) > LONGEST_GROUP or "," in name or not name.isprintable():
+            raise AccountError(f"A group's name has 1 to {LONGEST_GROUP} characters and no comma")
+    return names
+
+
+def _put_into(user: User, names: list[str]) -> list[str]:
+    made = []
+    found = []
+    for name in names:
+        group, new = Group.objects.get_or_create(name=name)
+        found.append(group)
+        made += [name] if new else []
+    user.groups.set(found)
+    return made
