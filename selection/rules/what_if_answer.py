@@ -48,6 +48,7 @@ ACTS = ("added", "changed", "unchanged", "deleted", "not-there")
 EXPLAINED = 25
 """So many objects of an answer are explained whole in its JSON: each holds a verdict on every candidate."""
 
+_ALL = slice(None)
 _EXPLAINED_KINDS = frozenset({"InferenceService", "BaseModel", "ClusterBaseModel"})
 _ORDER = {code: place for place, code in enumerate(CODES)}
 
@@ -244,8 +245,12 @@ class WhatIf:
         except LookupError:
             return None
 
-    def to_dict(self, explained: int = EXPLAINED) -> dict[str, Any]:
-        """The answer as JSON. The first ``explained`` services and models given come with their whole explanation."""
+    def to_dict(self, explained: int = EXPLAINED, rows: slice = _ALL) -> dict[str, Any]:
+        """The answer as JSON.
+
+        The first ``explained`` services and models given come with their whole explanation; of the services that
+        differ those of ``rows`` are listed.
+        """
         wanted = [each.object for each in self.given if each.explained][:explained]
         told = {ref: explanation.to_dict() for ref in wanted if (explanation := self.explain(ref)) is not None}
         return {
@@ -258,7 +263,7 @@ class WhatIf:
             "tendencies": self.tendencies,
             "counts": _counted(self.counts),
             "objects": [{**each.to_dict(), "explanation": told.get(each.object)} for each in self.given],
-            "services": [row.to_dict() for row in self.services],
+            "services": [row.to_dict() for row in self.services[rows]],
         }
 
 
