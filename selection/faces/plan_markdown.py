@@ -83,7 +83,8 @@ def _service(plan: ServicePlan, level: int) -> Iterator[str]:
     for number, step in enumerate(plan.steps, 1):
         yield from _step(number, step, hashes)
     yield from (f"{hashes} Outcome, by the rules", "")
-    yield from _list([f"Before: {_code(side(plan.before))}", f"After: {_code(side(plan.after))}"])
+    upgraded = f" the upgrade to {plan.after.ome_version}" if plan.for_later else ""
+    yield from _list([f"Before: {_code(side(plan.before))}", f"After{upgraded}: {_code(side(plan.after))}"])
 
 
 def _step(number: int, step: Step, hashes: str) -> Iterator[str]:

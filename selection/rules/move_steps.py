@@ -33,6 +33,9 @@ class Course:
         patch: its merge patch, empty when nothing has to change.
         back: the merge patch that undoes it.
         moved: the components that the plan moves.
+        stopping: those of them that serve nothing from the patch on.
+        rolling: those of them that run OMENative already, and whose pods the patch has replaced.
+        fresh: those of them whose InferenceReplica goes when the way back is taken.
         native: the components that run OMENative when the plan is done.
         pods: what each component comes to.
         leftovers: the old workloads of each component that has some.
@@ -47,6 +50,9 @@ class Course:
     patch: Mapping[str, Any] = field(hash=False)
     back: Mapping[str, Any] = field(hash=False)
     moved: Sequence[str] = ()
+    stopping: Sequence[str] = ()
+    rolling: Sequence[str] = ()
+    fresh: Sequence[str] = ()
     native: Sequence[str] = ()
     pods: Mapping[str, Pods] = field(default_factory=dict, hash=False)
     leftovers: Mapping[str, Sequence[Leftover]] = field(default_factory=dict, hash=False)
@@ -89,7 +95,7 @@ def _create(copy: RuntimeCopy) -> Step:
 def _move(course: Course) -> Step:
     service = course.service
     back = [merge_command(service, course.back)]
-    for name in course.moved:
+    for name in course.fresh:
         back.append(_deletion(ObjectRef("InferenceReplica", service.namespace, _workload(course, name))))
     return Step(
         "move",
@@ -100,6 +106,9 @@ def _move(course: Course) -> Step:
         outage=course.outage,
         facts={
             "components": list(course.moved),
+            "stopping": list(course.stopping),
+            "rolling": list(course.rolling),
+            "moves": bool(course.stopping or course.rolling),
             "copy": course.copy.copy.to_dict() if course.copy else None,
             "pin": SYNC in course.patch.get("metadata", {}).get("annotations", {}),
             "unpinned": course.unpinned,
@@ -134,7 +143,7 @@ def _free(course: Course) -> Step:
         "free-accelerators",
         tuple(_deletions(course)),
         checks=(Check(_get(course.service, "events", options=events), "nothing-pending"),),
-        outage="none" if course.outage == "none" else "lasts",
+        outage=course.outage if course.outage in {"none", "rolls"} else "lasts",
         only_if_pending=True,
         facts={"workloads": _names(course)},
     )
@@ -151,7 +160,7 @@ def _wait(course: Course) -> Step:
         facts = {"component": name, "replicas": course.pods[name].replicas}
         looked = _get(service, resource("InferenceReplica"), _workload(course, name))
         checks.append(Check(looked, "replica-ready", facts))
-    over = course.moved and course.outage != "none"
+    over = course.moved and course.outage not in {"none", "rolls"}
     return Step("wait", (command,), checks=tuple(checks), outage="over" if over else "none")
 
 

@@ -21,9 +21,9 @@ __all__ = ["EXPECTATIONS", "OUTAGES", "PURPOSES", "Check", "Leftover", "Step", "
 PURPOSES = ("create-runtime", "move", "free-accelerators", "wait", "delete-leftovers")
 """Every purpose, in the order in which a plan has them."""
 
-OUTAGES = ("none", "begins", "lasts", "lasts-already", "over")
-"""What a step means for those who call the service: nothing; it stops serving; it still doesn't; it never did on these
-pods; it serves again."""
+OUTAGES = ("none", "rolls", "begins", "lasts", "lasts-already", "over")
+"""What a step means for those who call the service: nothing; pods are replaced as in any update, by default without a
+gap; it stops serving; it still doesn't; it never did on these pods; it serves again."""
 
 EXPECTATIONS = (
     "runtime-there",

@@ -29,6 +29,8 @@ class Move:
 
     Attributes:
         components: those that will run OMENative; engine and decoder always together.
+        staying: those of them that run OMENative already and go on with the pods they have.
+        replacing: those of them that leave MultiNode, where the autoscaler of OMENative would be new.
         returning: those of them that go back to MultiNode, if need be; RawDeployment comes back by itself.
         runtime: what the components are rendered from now, None when there is none.
         copy: the runtime to name, None when the one it has works as it is.
@@ -36,6 +38,8 @@ class Move:
     """
 
     components: Sequence[str]
+    staying: Sequence[str]
+    replacing: Sequence[str]
     returning: Sequence[str]
     runtime: Runtime | None
     copy: ObjectRef | None
@@ -56,7 +60,7 @@ def move_patch(manifest: Manifest, service: Service, move: Move) -> dict[str, An
     runtime = _runtime(service, move)
     if runtime:
         spec = {"runtime": runtime, **spec}
-    if move.paused:
+    if move.paused and (spec or set(move.components) != set(move.staying)):
         patch["metadata"] = {"annotations": {SYNC: _token(manifest, "to", move, service)}}
     if spec:
         patch["spec"] = spec
@@ -101,14 +105,16 @@ def settled(manifest: Manifest) -> dict[str, Any]:
 
 
 def _component(manifest: Manifest, service: Service, name: str, move: Move) -> dict[str, Any]:
-    """What changes in one component."""
+    """What changes in one component. Of one that runs OMENative nothing that would replace its pods or scale it."""
     change: dict[str, Any] = {}
     declared = service.components[name]
-    if declared.annotations.get(MODE_ANNOTATION) != OME_NATIVE:
+    if name not in move.staying and declared.annotations.get(MODE_ANNOTATION) != OME_NATIVE:
         change["annotations"] = {MODE_ANNOTATION: OME_NATIVE}
     config = move.runtime.components.get(name) if move.runtime is not None else None
     if any(merged_shape(declared, config)):
         change |= {field: {} for field in ("leader", "worker") if not getattr(declared, field)}
+    if name not in move.replacing:
+        return change
     rendered = merged_component(
         move.runtime.spec.get(f"{name}Config") if move.runtime is not None else None, manifest["spec"].get(name), name
     )

@@ -7,7 +7,7 @@ outcome isn't OMENative without conflict isn't ready, and says why.
 A plan's reasons and risks are codes:
 
 ===================  ================================================================================================
-``needs-v1.3``       the cluster's OME has no OMENative
+``needs-v1.3``       the cluster's OME has no OMENative; the outcome is what v1.3 makes of it
 ``unreadable``       the service or its runtime can't be read, or isn't there as a manifest
 ``no-runtime``       no runtime resolves, so that nothing says what the components would be
 ``broken-chain``     the runtime's parents can't be followed
@@ -27,6 +27,7 @@ A plan's reasons and risks are codes:
 ``pinned``           it follows a revision, so that ``ome.io/runtime-sync`` has to move it on
 ``pinned-revision``  it names the revision, which has to go
 ``pair``             engine and decoder stop together
+``rolls``            a half that runs OMENative already gets other pods, by its update strategy
 ``raw-partner``      one of them ran RawDeployment, and moves because its partner does
 ``auto-selected``    OME chose its runtime; it will name the copy
 ``auto-inherits``    and what its runtime inherits counts from then on
@@ -78,6 +79,7 @@ RISKS = (
     "pinned",
     "pair",
     "raw-partner",
+    "rolls",
     "auto-inherits",
     "auto-selected",
     "one-replica",
@@ -162,12 +164,18 @@ class ServicePlan:
         """Whether the plan can be carried out as it is."""
         return not self.reasons
 
+    @property
+    def for_later(self) -> bool:
+        """Whether the cluster has to be upgraded first, and the outcome is told by the rules of the release after."""
+        return self.before.ome_version != self.after.ome_version
+
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON."""
         return {
             "service": self.service.to_dict(),
             "state": self.state,
             "ready": self.ready,
+            "for_later": self.for_later,
             "reasons": [note.to_dict() for note in self.reasons],
             "risks": [note.to_dict() for note in self.risks],
             "components": [component.to_dict() for component in self.components],

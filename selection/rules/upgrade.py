@@ -185,7 +185,10 @@ class ServiceUpgrade:
 
 @dataclass(frozen=True, slots=True)
 class ObjectUpgrade:
-    """What v1.3 drops, refuses or begins to read in an object. ``services`` counts those that get the runtime."""
+    """What v1.3 drops, refuses or begins to read in an object.
+
+    ``services`` counts those that get the runtime and that this reaches; None for an object that is no runtime.
+    """
 
     object: ObjectRef
     path: str
@@ -291,8 +294,8 @@ class UpgradePreview:
         found = self.severities
         return "no-go" if found["blocks"] else "decide" if found["decide"] else "go"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The preview as JSON."""
+    def head(self) -> dict[str, Any]:
+        """The preview as JSON, without what it says of each service, runtime and object."""
         return {
             "from": "1.2",
             "to": "1.3",
@@ -306,6 +309,12 @@ class UpgradePreview:
                 for code, (count, held) in self.counts.items()
             ],
             "checks": [check.to_dict() for check in self.checks],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The preview as JSON."""
+        return {
+            **self.head(),
             "runtimes": [each.to_dict() for each in self.runtimes],
             "services": [row.to_dict() for row in self.services],
             "objects": [each.to_dict() for each in self.objects],

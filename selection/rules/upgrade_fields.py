@@ -18,10 +18,12 @@ from .objects import ObjectRef, Runtime, Service
 from .typed_fields import extend_path
 from .upgrade import Change, ObjectUpgrade
 
-__all__ = ["WORDS", "runtime_upgrades", "service_upgrades"]
+__all__ = ["CLASS", "WORDS", "runtime_upgrades", "service_upgrades"]
 
 _REMOVED = ("kedaConfig", "scaleMetric", "scaleTarget")
-_CLASS = "ome.io/autoscalerClass"
+CLASS = "ome.io/autoscalerClass"
+"""The annotation of a component that says what scales it."""
+
 _KEDA = "keda"
 
 WORDS = _REMOVED
@@ -83,8 +85,8 @@ def _inherited_keda(new: Fleet, runtime: Runtime, services: int) -> Iterator[Obj
     merged = new.effective(runtime).runtime
     for name, config in merged.components.items() if merged is not None else ():
         own = runtime.components.get(name)
-        if config.annotation(_CLASS) == _KEDA and (own is None or own.annotation(_CLASS) != _KEDA):
-            path = extend_path(f"spec.{name}Config.annotations", _CLASS)
+        if config.annotation(CLASS) == _KEDA and (own is None or own.annotation(CLASS) != _KEDA):
+            path = extend_path(f"spec.{name}Config.annotations", CLASS)
             change = Change("keda-annotation", name, {"inherited": parent_of(runtime)})
             yield ObjectUpgrade(runtime.ref, path, change, services)
 
@@ -103,5 +105,5 @@ def _dropped(ref: ObjectRef, path: str, field: str, services: int | None = None)
 def _keda(
     ref: ObjectRef, annotations: Mapping[str, str], path: str, component: str = "", services: int | None = None
 ) -> Iterator[ObjectUpgrade]:
-    if annotations.get(_CLASS) == _KEDA:
-        yield ObjectUpgrade(ref, extend_path(path, _CLASS), Change("keda-annotation", component), services)
+    if annotations.get(CLASS) == _KEDA:
+        yield ObjectUpgrade(ref, extend_path(path, CLASS), Change("keda-annotation", component), services)

@@ -7,6 +7,7 @@ writes one, is neither a pin nor a mistake: no rule reads it but for ``VirtualDe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from .explain import explain_service
@@ -20,7 +21,7 @@ from .references import find_references
 from .semantics import V1_2, V1_3, Semantics
 from .upgrade import Change, ObjectUpgrade, RuntimeMoves, ServiceUpgrade, UpgradePreview, side_of, urgency
 from .upgrade_changes import UsesLws, changes_of
-from .upgrade_fields import runtime_upgrades, service_upgrades
+from .upgrade_fields import CLASS, runtime_upgrades, service_upgrades
 from .upgrade_pins import Draft, pinned_runtimes, tried
 
 __all__ = ["as_of", "changes_after", "upgrade_preview"]
@@ -139,7 +140,28 @@ def _objects(
     for service in new.services.values():
         yield from service_upgrades(service, manifests.get(service.ref))
     for runtime in new.runtimes.values():
-        yield from runtime_upgrades(old, new, runtime, len(having.get(runtime.ref, ())))
+        drafts = having.get(runtime.ref, ())
+        for each in runtime_upgrades(old, new, runtime, len(drafts)):
+            yield replace(each, services=sum(_reached(each.change, runtime.ref, draft) for draft in drafts))
+
+
+def _reached(change: Change, runtime: ObjectRef, draft: Draft) -> bool:
+    """Whether what becomes of a runtime's field reaches a service that gets the runtime.
+
+    What the runtime inherits reaches those alone that name it and follow it: one that was selected is rendered from the
+    runtime's own fields, and a revision is what it was. An autoscaler's class reaches a component that a service
+    declares and writes no class for.
+    """
+    service, inherited = draft.service, change.code == "inherit-from-counts" or "inherited" in change.facts
+    if inherited:
+        pinned = service.runtime is not None and service.runtime.pinned
+        gets = draft.after.selected is not None and draft.after.selected.ref == runtime
+        if not gets or pinned or not service.named_runtime:
+            return False
+    if change.code == "keda-annotation":
+        component = service.components.get(change.component)
+        return component is not None and CLASS not in component.annotations
+    return True
 
 
 def _place(each: ObjectUpgrade) -> tuple[int, int, ObjectRef, str]:

@@ -51,8 +51,9 @@ def steps(text: str) -> list[str]:
     return [text_of(each) for each in re.findall(r"<h3>(.*?)</h3>", found.group(1))] if found else []
 
 
-CREATE, MOVE, FREE, WAIT, DELETE = (
+CREATE, LEADERS, MOVE, FREE, WAIT, DELETE = (
     "Create the runtime's copy",
+    "Have requests go to leaders alone",
     "Move the service",
     "Free accelerators, if need be",
     "Wait",
@@ -67,7 +68,7 @@ DEMO = {
     "eu-prod/frontier/aurora-long": ("It serves nothing now", [CREATE, MOVE, WAIT]),
     "eu-prod/frontier/typo-chat": ("It serves nothing now", [MOVE, FREE, WAIT, DELETE]),
     "eu-prod/frontier/research-archive": ("Ready: 4 steps", [MOVE, FREE, WAIT, DELETE]),
-    "eu-prod/frontier/cirrus-long": ("Ready: 4 steps", [MOVE, FREE, WAIT, DELETE]),
+    "eu-prod/frontier/cirrus-long": ("The upgrade has moved it. 4 steps finish it", [LEADERS, FREE, WAIT, DELETE]),
     "eu-prod/frontier/research-chat-next": ("It has moved. What is left is to delete the old workload", [WAIT, DELETE]),
     "eu-prod/frontier/disagg-chat-next": ("It has moved. What is left is to delete the old workload", [WAIT, DELETE]),
     "us-lab/evals/lite-chat": ("The plan is not ready. The cluster's OME is 1.2", None),
@@ -201,6 +202,61 @@ def test_each_form_counts_the_same_services_that_wait(client: Client, db: None) 
     assert f"{count} services wait on this runtime" in page(client, f"{LONG}?format=markdown")
     waiting = page(client, "/migration/runtimes/lab/-/multi-node/")
     assert f'Services that wait on it <span class="aside">{count}</span>' in waiting
+
+
+def test_before_the_upgrade_the_steps_are_for_afterwards_and_it_says_what_the_upgrade_does(
+    client: Client, db: None
+) -> None:
+    shaped = service("shaped", "apps", "llama-70b", "plain", engine={"leader": {}, "worker": {}})
+    load([*small_fleet(), runtime("plain"), shaped], ome_version="1.2")
+    text = page(client, LONG.replace("/long/", "/shaped/"))
+    told = text_of(text)
+    assert lead(text).startswith("The plan is not ready. The cluster's OME is 1.2, and OMENative comes with 1.3")
+    assert (
+        "The upgrade itself moves engine at once, unless it is pinned before. See what it changes, and the pins."
+        in told
+    )
+    assert '<a href="/upgrade/?cluster=lab">' in text
+    assert "after the upgrade to 1.3" in told
+    assert "After the upgrade and the last step" in told
+    assert "What comes of it: OME v1.3 asked for" in told
+    markdown = page(client, LONG.replace("/long/", "/shaped/") + "?format=markdown")
+    assert "After the upgrade to 1.3: `named ClusterServingRuntime" in markdown
+
+
+def test_what_the_upgrade_moved_keeps_its_pods_and_only_stops_sending_requests_to_workers(
+    client: Client, db: None
+) -> None:
+    labels = {"ome.io/inferenceservice": "shaped", "component": "engine", "serving-runtime": "shaped"}
+    workloads = [
+        {"kind": kind, "metadata": {"name": name, "namespace": "apps", "labels": labels}}
+        for kind, name in (("LeaderWorkerSet", "lws-shaped-engine"), ("InferenceReplica", "shaped-engine"))
+    ]
+    load(
+        [
+            *small_fleet(),
+            runtime("shaped", engineConfig={"leader": {}, "worker": {}}),
+            service("shaped", "apps", "llama-70b", "shaped"),
+            *workloads,
+        ]
+    )
+    text = page(client, LONG.replace("/long/", "/shaped/"))
+    assert lead(text).startswith("The upgrade has moved it. 4 steps finish it")
+    assert steps(text) == [LEADERS, FREE, WAIT, DELETE]
+    assert "Neither pods nor replicas change." in text_of(text)
+    assert "What serves goes on serving." in text_of(text)
+    assert "maxReplicas" not in text
+
+
+def test_a_half_that_runs_omenative_has_its_pods_replaced_while_the_other_stops(client: Client, db: None) -> None:
+    both = runtime("halves", engineConfig={"leader": {}, "worker": {}}, decoderConfig={"leader": {}, "worker": {}})
+    half = service("half", "apps", "llama-70b", "halves", decoder={"annotations": {MODE: "MultiNode"}})
+    labels = {"ome.io/inferenceservice": "half", "component": "engine", "serving-runtime": "halves"}
+    replica = {"kind": "InferenceReplica", "metadata": {"name": "half-engine", "namespace": "apps", "labels": labels}}
+    load([*small_fleet(), both, half, replica])
+    told = text_of(page(client, LONG.replace("/long/", "/half/")))
+    assert "From here decoder serves nothing, until the new pods are ready. The pods of engine are replaced" in told
+    assert "The engine runs OMENative already." in told
 
 
 def test_the_way_back_tells_what_it_can_not_bring_back(client: Client, db: None) -> None:

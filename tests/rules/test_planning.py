@@ -297,6 +297,80 @@ def test_each_state_gets_the_steps_that_fit(
     assert found.after.conflicts == ()
 
 
+UPGRADED = [a_runtime(engineConfig=pods("serve")), a_service(), deployed(CURRENT), deployed(OLD)]
+
+
+def test_what_an_upgrade_moved_keeps_its_pods_and_replicas() -> None:
+    found = plan(*UPGRADED)
+    assert found.patch == {"spec": {"engine": {"leader": {}, "worker": {}}}}, "neither annotation nor replicas"
+    assert (found.ready, found.copy, codes(found.risks)) == (True, None, [])
+    (move, *_, delete) = found.steps
+    assert (move.facts["moves"], move.facts["stopping"], move.facts["rolling"]) == (False, [], [])
+    assert len(move.back) == 1, "its InferenceReplica is what serves"
+    assert not delete.facts["again"]
+    assert found.after.modes["engine"].migration == "done"
+
+
+def test_what_an_upgrade_moved_and_declares_its_pods_itself_only_has_something_to_delete() -> None:
+    found = plan(a_runtime(), a_service(engine=pods("serve")), deployed(CURRENT), deployed(OLD))
+    assert (found.state, found.patch) == ("moved-by-upgrade", {})
+    assert purposes(found) == ["free-accelerators", "wait", "delete-leftovers"]
+    assert {step.outage for step in found.steps} == {"none"}
+
+
+def test_a_pin_needs_no_token_where_nothing_is_to_be_rolled_out() -> None:
+    runtime = {"name": "fast", "autoSync": False}
+    found = plan(a_runtime(), a_service(runtime=runtime, engine=pods("x")), deployed(CURRENT), deployed(OLD))
+    assert (found.state, found.patch) == ("moved-by-upgrade", {})
+
+
+def test_an_upgrade_moved_what_then_finds_no_leader_so_it_gets_a_copy_and_the_way_back_is_multi_node() -> None:
+    found = plan(leaning(), a_service(runtime={"name": "fast"}), deployed(CURRENT), deployed(OLD))
+    assert found.state == "at-risk"
+    assert found.patch["spec"]["engine"]["annotations"] == {MODE: "OMENative"}
+    assert found.back["spec"]["engine"]["annotations"] == {MODE: "MultiNode"}
+    assert found.steps[1].back[1:] == ("kubectl delete inferencereplica.ome.io chat-engine -n team --ignore-not-found",)
+
+
+HALVES = [a_runtime(engineConfig=pods("serve"), decoderConfig=pods("serve")), deployed(CURRENT)]
+
+
+def test_the_half_of_a_pair_that_runs_omenative_goes_on_and_stays_so_when_the_other_goes_back() -> None:
+    service = a_service(decoder=moded("MultiNode"))
+    found = plan(*HALVES, service, deployed(OLD, "decoder"))
+    assert found.ready
+    written = {name: found.patch["spec"][name].get("annotations") for name in ("engine", "decoder")}
+    annotation = {MODE: "OMENative"}
+    assert written == {"engine": annotation, "decoder": annotation}, "the webhook wants both to say so"
+    assert "minReplicas" not in found.patch["spec"]["engine"]
+    assert found.patch["spec"]["decoder"]["maxReplicas"] == 1
+    move = found.steps[0]
+    assert (move.outage, move.facts["stopping"], move.facts["rolling"]) == ("begins", ["decoder"], ["engine"])
+    assert codes(found.risks) == ["rolls", "one-replica"]
+    assert found.risks[1].facts == {"components": ["decoder"]}
+    assert found.needs == (("nvidia.com/gpu", 16),), "the engine's pods are there"
+    assert after_back(found, service, HALVES[0]) == {"engine": "OMENative", "decoder": "MultiNode"}
+    assert move.back[1:] == ("kubectl delete inferencereplica.ome.io chat-decoder -n team --ignore-not-found",)
+
+
+def test_both_halves_go_back_where_one_says_omenative_itself() -> None:
+    config = pods("serve", annotations={MODE: "MultiNode"})
+    runtime = a_runtime(engineConfig=pods("serve"), decoderConfig=config)
+    service = multi_node(engine=moded("OMENative"), decoder={})
+    found = plan(runtime, service, deployed(CURRENT), deployed(OLD, "decoder"))
+    assert (found.ready, found.steps[1].facts["stopping"]) == (True, ["decoder"])
+    assert after_back(found, service, runtime) == {"engine": "MultiNode", "decoder": "MultiNode"}
+    assert len(found.steps[1].back) == 3
+
+
+def test_replicas_of_what_an_autoscaler_may_have_scaled_are_left_alone() -> None:
+    single = {"runner": {"name": "main", "args": ["serve"]}}
+    objects = [leaning(decoderConfig=single), multi_node(decoder=moded("RawDeployment"))]
+    found = plan(*objects, deployed(OLD), deployed(PLAIN, "decoder"))
+    assert found.patch["spec"]["decoder"] == {"annotations": {MODE: "OMENative"}}
+    assert found.patch["spec"]["engine"]["maxReplicas"] == 1
+
+
 def test_what_ome_has_not_acted_on_is_a_risk_and_looked_at_before_anything_is_deleted() -> None:
     found = plan(a_runtime(), a_service(engine=moded("OMENative", minReplicas=1, maxReplicas=1)), deployed(OLD))
     assert (found.state, found.patch, codes(found.risks)) == ("not-started", {}, ["not-acted", "one-replica"])
@@ -383,10 +457,48 @@ def test_what_a_webhook_wrote_on_the_service_stops_nothing() -> None:
     assert found.ready
 
 
-def test_before_v1_3_there_is_nowhere_to_move() -> None:
-    manifests = [a_model(), leaning(), multi_node()]
+def plan_on_v1_2(*objects: Manifest) -> ServicePlan:
+    manifests = [a_model(), *objects]
     (found,) = plan_services(read_fleet(manifests, V1_2), [CHAT], {ref_of(each): each for each in manifests})
-    assert "needs-v1.3" in codes(found.reasons)
+    return found
+
+
+ON_V1_2 = [
+    # by its shape, which the upgrade moves; by its annotation, which stays
+    (a_service(runtime={"name": "fast"}), ["engine"]),
+    (multi_node(), []),
+    (a_service(runtime={"name": "fast"}, engine=moded("MultiNode"), decoder={}), ["decoder"]),
+    # selected, pinned, in a namespace of its own
+    (a_service(), ["engine"]),
+    (a_service(runtime={"name": "fast", "autoSync": False}), ["engine"]),
+]
+
+
+@pytest.mark.parametrize(("service", "moves"), ON_V1_2)
+def test_on_a_release_without_omenative_the_plan_says_that_alone_and_what_comes_of_it_after_the_upgrade(
+    service: Manifest, moves: list[str]
+) -> None:
+    found = plan_on_v1_2(leaning(), service, deployed(OLD))
+    assert [note.to_dict() for note in found.reasons] == [
+        {"code": "needs-v1.3", "facts": {"version": "1.2", "moves": moves}}
+    ]
+    assert (found.before.ome_version, found.after.ome_version) == ("1.2", "1.3")
+    assert {modes.running.mode for modes in found.before.modes.values()} == {"MultiNode"}
+    assert {modes.running.mode for modes in found.after.modes.values()} == {"OMENative"}
+    assert (found.after.conflicts, found.after.admission.errors) == ((), ())
+
+
+def test_what_stands_in_the_way_after_the_upgrade_too_is_told_before_it() -> None:
+    lone = a_service(engine=moded("MultiNode", leader={}), router=moded("MultiNode"), runtime={"name": "fast"})
+    init = {"initContainers": [{"name": "wait", "command": ["$(LWS_LEADER_ADDRESS)"]}]}
+    leader = {"runner": {"name": "main"}, **init}
+    found = plan_on_v1_2(a_runtime(engineConfig={"leader": leader, "worker": {}}), lone, deployed(OLD))
+    assert codes(found.reasons) == ["needs-v1.3", "rework"], "the router is the upgrade's matter, not the plan's"
+
+
+def test_on_a_release_without_omenative_what_only_has_something_to_delete_needs_no_other() -> None:
+    found = plan_on_v1_2(a_runtime(), a_service(), deployed(PLAIN), deployed(OLD))
+    assert (found.state, found.reasons, purposes(found)) == ("cleanup-due", (), ["wait", "delete-leftovers"])
 
 
 def test_a_service_that_is_not_there_is_told() -> None:

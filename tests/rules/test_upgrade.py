@@ -14,7 +14,7 @@ from selection.rules.semantics import V1_2, V1_3
 from selection.rules.upgrade import SEVERITIES, UPGRADES, ServiceUpgrade, UpgradePreview
 from selection.rules.upgrade_preview import upgrade_preview
 
-from .manifests import MODE, Manifest, a_model, a_runtime, a_service, moded
+from .manifests import MODE, Manifest, a_model, a_runtime, a_service, an_entry, moded
 
 SHAPED: dict[str, Any] = {"leader": {}, "worker": {}}
 LWS: dict[str, Any] = {"leader": {"runner": {"name": "main", "args": ["--nnodes=$(LWS_GROUP_SIZE)"]}}, "worker": {}}
@@ -322,6 +322,34 @@ def test_the_answer_is_the_same_whichever_release_the_cluster_runs() -> None:
     old, new = (upgrade_preview(read_fleet(manifests, semantics)).to_dict() for semantics in (V1_2, V1_3))
     assert (old.pop("runs"), new.pop("runs")) == ("1.2", "1.3")
     assert old == new
+
+
+def test_what_a_runtime_inherits_is_counted_for_those_that_name_and_follow_it() -> None:
+    keda = {"ome.io/autoscalerClass": "keda"}
+    child = a_runtime("fast", None, annotations={"ome.io/inherit-from": "base"})
+    base = a_runtime("base", None, an_entry(autoSelect=False), engineConfig={"annotations": keda}, disabled=False)
+    found = preview(
+        a_model(),
+        base,
+        child,
+        a_service("selected"),
+        a_service("named", runtime=BY_NAME),
+        a_service("pinned", runtime={**BY_NAME, "autoSync": False, "revision": "cr-fast-0a1b2c3d"}),
+        a_service("says-itself", runtime=BY_NAME, engine={"annotations": {"ome.io/autoscalerClass": "hpa"}}),
+        a_service("of-base", runtime={"name": "base"}),
+    )
+    told = {(each.object.name, each.change.code): each.services for each in found.objects}
+    assert told == {
+        ("fast", "inherit-from-counts"): 2,
+        ("fast", "keda-annotation"): 1,
+        ("base", "keda-annotation"): 1,
+    }
+
+
+def test_an_autoscaler_of_a_component_that_nobody_declares_reaches_nobody() -> None:
+    keda = {"annotations": {"ome.io/autoscalerClass": "keda"}}
+    found = preview(a_model(), a_runtime(engineConfig=keda, decoderConfig=keda), a_service())
+    assert {each.change.component: each.services for each in found.objects} == {"engine": 1, "decoder": 0}
 
 
 SELECTOR = {"runner": {"name": "router", "args": ["--selector", "leaderworkerset.sigs.k8s.io/worker-index=0"]}}

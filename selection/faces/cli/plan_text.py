@@ -72,7 +72,8 @@ def service_lines(plan: ServicePlan) -> Iterator[str]:
         yield ""
         yield from _step(number, step)
     yield f"\nBefore: {side(plan.before)}"
-    yield f"After: {side(plan.after)}"
+    upgraded = f" the upgrade to {plan.after.ome_version}" if plan.for_later else ""
+    yield f"After{upgraded}: {side(plan.after)}"
 
 
 def _step(number: int, step: Step) -> Iterator[str]:
