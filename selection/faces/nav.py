@@ -41,6 +41,10 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         "People",
         (Entry("account", "Your account", ("password", "tokens", "accounts", "account-of")),),
     ),
+    (
+        "Programs",
+        (Entry("api-docs", "REST interface"),),
+    ),
 )
 
 KEYS = {

@@ -9,9 +9,18 @@ from selection.faces.plain import plain_sentence
 from selection.faces.plan_words import in_markdown
 from selection.faces.words import word
 from selection.rules.objects import ObjectRef
-from selection.rules.upgrade import UPGRADES, ObjectUpgrade, ServiceUpgrade, Side, UpgradePreview
+from selection.rules.upgrade import UPGRADES, Change, ObjectUpgrade, ServiceUpgrade, Side, UpgradePreview
 
-__all__ = ["KEYS", "WITH_NEXT", "lines", "markdown", "side_text", "verdict_text"]
+__all__ = [
+    "KEYS",
+    "WITH_NEXT",
+    "lines",
+    "markdown",
+    "object_line",
+    "service_line",
+    "side_text",
+    "verdict_text",
+]
 
 KEYS = (
     "cluster", "severity", "code", "kind", "namespace", "name", "component", "path",
@@ -62,21 +71,24 @@ def _times(count: int, noun: str) -> str:
 def lines(cluster: str, preview: UpgradePreview) -> Iterator[dict[str, object]]:
     """Each change as a line with :data:`KEYS`, services first, the worst of each first."""
     for row in preview.services:
-        before, after = side_text(row.before), side_text(row.after)
         for change in row.changes:
-            held = row.held(change)
-            yield {
-                **_line(cluster, row.service, change.to_dict(), change),
-                "before": before,
-                "after": after,
-                "held": held,
-                "services": None,
-                "pin": row.command if held else "",
-            }
+            yield service_line(cluster, row, change)
     for each in preview.objects:
-        told = {**each.change.to_dict(), "path": each.path}
-        line = _line(cluster, each.object, told, each.change)
-        yield {**line, "before": "", "after": "", "held": False, "services": each.services, "pin": ""}
+        yield object_line(cluster, each)
+
+
+def service_line(cluster: str, row: ServiceUpgrade, change: Change) -> dict[str, object]:
+    """One change of a service as a line with :data:`KEYS`."""
+    held = row.held(change)
+    sides = {"before": side_text(row.before), "after": side_text(row.after)}
+    told = {"held": held, "services": None, "pin": row.command if held else ""}
+    return {**_line(cluster, row.service, change.to_dict(), change), **sides, **told}
+
+
+def object_line(cluster: str, each: ObjectUpgrade) -> dict[str, object]:
+    """What changes in an object as a line with :data:`KEYS`."""
+    line = _line(cluster, each.object, {**each.change.to_dict(), "path": each.path}, each.change)
+    return {**line, "before": "", "after": "", "held": False, "services": each.services, "pin": ""}
 
 
 def _line(cluster: str, ref: ObjectRef, told: dict[str, Any], change: Any) -> dict[str, object]:

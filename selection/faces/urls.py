@@ -6,7 +6,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from selection.faces.pages.account import account, password, set_password
 from selection.faces.pages.accounts import account_of, accounts
-from selection.faces.pages.api_docs import api_docs
+from selection.faces.api.page import api_docs
 from selection.faces.pages.candidate import candidate, model_candidate
 from selection.faces.pages.changes import changes
 from selection.faces.pages.clusters import clusters

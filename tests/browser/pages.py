@@ -81,4 +81,5 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "accounts": ("/accounts/", "/accounts/?q=nobody-has-this-name"),
     "account-of": ("/accounts/mara/",),
     "object": ("/objects/eu-prod/InferenceService/frontier/imported-bot/",),
+    "api-docs": ("/api/",),
 }

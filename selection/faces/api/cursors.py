@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -89,13 +89,13 @@ def after(rows: QuerySet[Any], keys: Sequence[Key], values: Sequence[Any]) -> Qu
     return rows.filter(first, behind)
 
 
-def sealed(values: Sequence[Any], about: Hashable) -> str:
+def sealed(values: Sequence[Any], about: Any) -> str:
     """The cursor of the row with these values, in the list, sort and filters that ``about`` stands for."""
     told = [{_MOMENT: value.isoformat()} if isinstance(value, datetime) else value for value in values]
     return str(_SIGNER.sign_object({"k": told, "of": _digest(about)}))
 
 
-def read_cursor(text: str, about: Hashable) -> list[Any]:
+def read_cursor(text: str, about: Any) -> list[Any]:
     """The values of the row that a cursor stands for.
 
     Raises:
@@ -118,5 +118,5 @@ def _refused(detail: str) -> BadRequest:
     return BadRequest("The cursor can't be used. Begin anew without one.", "bad-cursor", [error])
 
 
-def _digest(about: Hashable) -> str:
+def _digest(about: Any) -> str:
     return hashlib.sha256(json.dumps(about, default=str).encode()).hexdigest()[:16]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from selection.faces.api.shapes import Shape
 from selection.faces.api.views import ReadView
 from selection.faces.listing import Listing, value_of
 
-__all__ = ["ListView", "Listed", "list_shape", "next_of", "row_value", "sort_parameter"]
+__all__ = ["ListView", "Listed", "More", "list_shape", "next_of", "row_value", "sort_parameter"]
 
 CURSOR = query(
     "cursor",
@@ -43,16 +43,15 @@ def sort_parameter(keys: Iterable[str], default: str) -> OpenApiParameter:
     return query("sort", told, {"type": "string", "enum": [name for key in keys for name in (key, f"-{key}")]})
 
 
-def row_value(row: Any, listing: Listing, wanted: frozenset[str] | None, self_of: Callable[[Any], str]) -> Any:
-    """A row as the pages' exports have it, and ``self``, its own address; or the fields of it that are wanted."""
-    value = {
-        column.key: value_of(row, column)
-        for column in listing.columns
-        if column.value is not None and (wanted is None or column.key in wanted)
-    }
-    if wanted is None or "self" in wanted:
-        value["self"] = self_of(row)
-    return value
+More = Mapping[str, Callable[[Any], object]]
+"""What a row has beyond what exports have: by name, what makes it of the row."""
+
+
+def row_value(row: Any, listing: Listing, wanted: frozenset[str] | None, more: More) -> dict[str, object]:
+    """A row as the pages' exports have it, and more; or the fields of it that are wanted."""
+    columns = (column for column in listing.columns if column.value is not None)
+    value = {column.key: value_of(row, column) for column in columns if wanted is None or column.key in wanted}
+    return value | {name: told(row) for name, told in more.items() if wanted is None or name in wanted}
 
 
 def next_of(path: str, asked: Any, cursor: str | None) -> str | None:
@@ -100,18 +99,16 @@ class ListView(Listed):
     Attributes:
         listing: the page's declaration.
         identity: the fields that tell a row from every other, and that it is sorted by unless asked otherwise.
+        more: what a row has beyond what exports have.
     """
 
     listing: ClassVar[Listing]
     identity: ClassVar[Sequence[str]]
+    more: ClassVar[More] = {}
 
     def rows(self, **names: str) -> QuerySet[Any]:
         """Every row that the list could show."""
         raise NotImplementedError
-
-    def self_of(self, row: Any) -> str:
-        """The address of a row's own resource, ``""`` when there is none."""
-        return ""
 
     def parameters(self) -> Sequence[OpenApiParameter]:
         """The filters, and how the list is sorted, trimmed and parted."""
@@ -137,7 +134,7 @@ class ListView(Listed):
             rows,
             limit,
             lambda row: sealed(values_of(row, keys), about),
-            lambda row: row_value(row, self.listing, wanted, self.self_of),
+            lambda row: row_value(row, self.listing, wanted, self.more),
         )
 
     def keys(self) -> tuple[Key, ...]:

@@ -60,6 +60,10 @@ IN_PATH: Mapping[str, OpenApiParameter] = {
         _in_path("scope", "The namespace, or `-` for what is cluster-scoped.", "-"),
         _in_path("kind", "The kind, as Kubernetes spells it.", "InferenceService"),
     )
+} | {
+    "id": OpenApiParameter(
+        "id", {"type": "integer", "minimum": 1, "maximum": 10**18 - 1}, "path", required=True, description="The id."
+    )
 }
 """What stands in paths, by name."""
 

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from selection.faces.links import CLUSTER_SCOPE
 
-__all__ = ["SEGMENT", "Segment", "address", "namespace_of", "read_segment", "scope_of", "segment"]
+__all__ = ["SEGMENT", "Number", "Segment", "address", "namespace_of", "read_segment", "scope_of", "segment"]
 
 SEGMENT = r"^[^/\u0000]+$"
 """What a segment of an address looks like, once percent-decoded."""
@@ -56,6 +56,20 @@ class Segment:
     def to_url(self, value: str) -> str:
         """How a name stands in an address."""
         return segment(value)
+
+
+class Number:
+    """The converter ``change``: a number as databases count their rows."""
+
+    regex = "[1-9][0-9]{0,17}"
+
+    def to_python(self, value: str) -> int:
+        """The number."""
+        return int(value)
+
+    def to_url(self, value: int) -> str:
+        """The number as text."""
+        return str(value)
 
 
 def namespace_of(scope: str) -> str:

@@ -81,7 +81,7 @@ class ViewSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         """What stands in the path, in the query, and the headers of what is read."""
         in_path = [IN_PATH[name] for name in uritemplate.variables(self.path) if name in IN_PATH]
-        reads = self.method == "GET" and getattr(self.view, "tagged", False)
+        reads = self.method == "GET" and self.view.tagged
         return [*in_path, *self.view.parameters(), *([_SAME, _TAG] if reads else [])]
 
     def get_response_serializers(self) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from selection.faces.api.explanations import Explanation
-from selection.faces.api.lists import ListView, list_shape, row_value
+from selection.faces.api.lists import ListView, More, list_shape, row_value
 from selection.faces.api.paths import address
 from selection.faces.api.problems import NotFound
 from selection.faces.api.shapes import Shape, flag, moment, number, text, texts
@@ -48,6 +48,9 @@ def address_of_service(row: ServiceResult) -> str:
     return address("service", {"cluster": row.cluster.name, "namespace": row.namespace, "name": row.name})
 
 
+MORE: More = {"self": address_of_service}
+
+
 class ServiceList(ListView):
     """List services.
 
@@ -57,14 +60,11 @@ class ServiceList(ListView):
     operation, tag = "listServices", "services"
     row, shape = ServiceRow, list_shape(ServiceRow)
     listing, identity, by = SERVICES, ("cluster__name", "namespace", "name"), "cluster, namespace and name"
+    more = MORE
 
     def rows(self, **names: str) -> QuerySet[ServiceResult]:
         """Every service that is seen."""
         return ServiceResult.objects.select_related("cluster")
-
-    def self_of(self, row: ServiceResult) -> str:
-        """The service's own address."""
-        return address_of_service(row)
 
 
 class ServiceDetail(ReadView):
@@ -81,7 +81,7 @@ class ServiceDetail(ReadView):
         found = rows.filter(cluster__name=names["cluster"], namespace=names["namespace"], name=names["name"]).first()
         if found is None:
             raise NotFound(f"There is no InferenceService {names['namespace']}/{names['name']} in {names['cluster']}.")
-        return row_value(found, SERVICES, wanted, address_of_service)
+        return row_value(found, SERVICES, wanted, MORE)
 
 
 class ServiceExplanation(ReadView):

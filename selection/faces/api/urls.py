@@ -4,19 +4,80 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, register_converter
 
-from selection.faces.api.paths import Segment
+from selection.faces.api.changes import ChangeDetail, ChangeList
+from selection.faces.api.clusters import ClusterDetail, ClusterList
+from selection.faces.api.conflicts import ConflictList
+from selection.faces.api.document import Document
+from selection.faces.api.findings import FindingList
+from selection.faces.api.kinds import KindDetail, KindList
+from selection.faces.api.migration import (
+    MigrationComponentList,
+    MigrationOrder,
+    MigrationOrderRuntimes,
+    MigrationOrderServices,
+    MigrationRuntimeList,
+    RuntimePlanDetail,
+    ServicePlanDetail,
+)
+from selection.faces.api.models import ModelDetail, ModelExplanation, ModelList, ModelServices
+from selection.faces.api.objects import ObjectDetail, ObjectList
+from selection.faces.api.paths import Number, Segment
+from selection.faces.api.root import Root
+from selection.faces.api.runtimes import RuntimeDetail, RuntimeList, RuntimeServices
 from selection.faces.api.services import ServiceDetail, ServiceExplanation, ServiceList
+from selection.faces.api.upgrade import (
+    UpgradeChanges,
+    UpgradeObjects,
+    UpgradeRuntimes,
+    UpgradeServices,
+    UpgradeSummary,
+)
+from selection.faces.api.what_if import WhatIf
 
 __all__ = ["app_name", "urlpatterns"]
 
 app_name = "api-v1"
 register_converter(Segment, "segment")
+register_converter(Number, "change")
 
-OF_SERVICE = "<segment:cluster>/<segment:namespace>/<segment:name>"
-OF_SCOPED = "<segment:cluster>/<segment:scope>/<segment:name>"
+CLUSTER = "<segment:cluster>"
+OF_SERVICE = f"{CLUSTER}/<segment:namespace>/<segment:name>"
+OF_SCOPED = f"{CLUSTER}/<segment:scope>/<segment:name>"
 
 urlpatterns: list[URLPattern] = [
+    path("", Root.as_view(), name="root"),
+    path("schema", Document.as_view(), name="schema"),
+    path("clusters", ClusterList.as_view(), name="clusters"),
+    path(f"clusters/{CLUSTER}", ClusterDetail.as_view(), name="cluster"),
+    path("kinds", KindList.as_view(), name="kinds"),
+    path(f"kinds/{CLUSTER}/<segment:kind>", KindDetail.as_view(), name="kind"),
+    path("objects", ObjectList.as_view(), name="objects"),
+    path(f"objects/{CLUSTER}/<segment:kind>/<segment:scope>/<segment:name>", ObjectDetail.as_view(), name="object"),
     path("services", ServiceList.as_view(), name="services"),
     path(f"services/{OF_SERVICE}", ServiceDetail.as_view(), name="service"),
     path(f"services/{OF_SERVICE}/explanation", ServiceExplanation.as_view(), name="service-explanation"),
+    path("runtimes", RuntimeList.as_view(), name="runtimes"),
+    path(f"runtimes/{OF_SCOPED}", RuntimeDetail.as_view(), name="runtime"),
+    path(f"runtimes/{OF_SCOPED}/services", RuntimeServices.as_view(), name="runtime-services"),
+    path("models", ModelList.as_view(), name="models"),
+    path(f"models/{OF_SCOPED}", ModelDetail.as_view(), name="model"),
+    path(f"models/{OF_SCOPED}/explanation", ModelExplanation.as_view(), name="model-explanation"),
+    path(f"models/{OF_SCOPED}/services", ModelServices.as_view(), name="model-services"),
+    path("conflicts", ConflictList.as_view(), name="conflicts"),
+    path("findings", FindingList.as_view(), name="findings"),
+    path("changes", ChangeList.as_view(), name="changes"),
+    path("changes/<change:id>", ChangeDetail.as_view(), name="change"),
+    path("migration/components", MigrationComponentList.as_view(), name="migration-components"),
+    path("migration/runtimes", MigrationRuntimeList.as_view(), name="migration-runtimes"),
+    path(f"migration/services/{OF_SERVICE}/plan", ServicePlanDetail.as_view(), name="service-plan"),
+    path(f"migration/runtimes/{OF_SCOPED}/plan", RuntimePlanDetail.as_view(), name="runtime-plan"),
+    path(f"migration/order/{CLUSTER}", MigrationOrder.as_view(), name="migration-order"),
+    path(f"migration/order/{CLUSTER}/services", MigrationOrderServices.as_view(), name="migration-order-services"),
+    path(f"migration/order/{CLUSTER}/runtimes", MigrationOrderRuntimes.as_view(), name="migration-order-runtimes"),
+    path(f"upgrade/{CLUSTER}", UpgradeSummary.as_view(), name="upgrade"),
+    path(f"upgrade/{CLUSTER}/services", UpgradeServices.as_view(), name="upgrade-services"),
+    path(f"upgrade/{CLUSTER}/runtimes", UpgradeRuntimes.as_view(), name="upgrade-runtimes"),
+    path(f"upgrade/{CLUSTER}/objects", UpgradeObjects.as_view(), name="upgrade-objects"),
+    path(f"upgrade/{CLUSTER}/changes", UpgradeChanges.as_view(), name="upgrade-changes"),
+    path("what-if", WhatIf.as_view(), name="what-if"),
 ]

@@ -14,9 +14,11 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from selection.faces.api.parameters import FIELDS, read_fields, refuse_unknown
+from selection.faces.api.problems import MEDIA_TYPE
+from selection.faces.api.rendering import Renderer
 from selection.faces.api.states import etag, of_answers
 
-__all__ = ["ApiView", "ReadView"]
+__all__ = ["ApiView", "ReadView", "holds"]
 
 PRIVATE = "private, no-cache"
 """Kept by the one who asked, and never used again without asking whether it still holds."""
@@ -59,7 +61,9 @@ class ApiView(APIView):
         return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Say how long the answer may be kept, and what it depends on."""
+        """Say how long the answer may be kept, and what it depends on. A problem is JSON, whatever was asked for."""
+        if getattr(response, "content_type", None) == MEDIA_TYPE:
+            request.accepted_renderer, request.accepted_media_type = Renderer(), Renderer.media_type
         done: HttpResponseBase = super().finalize_response(request, response, *args, **kwargs)
         done.headers.setdefault("Cache-Control", PRIVATE)
         patch_vary_headers(done, ["Accept", "Authorization", "Cookie"])
@@ -101,7 +105,7 @@ class ReadView(ApiView):
         wanted = read_fields(request.query_params, self.known_fields())
         state = self.state(**names)
         tag = "" if state is None else etag(request, state)
-        if tag and _holds(request.headers.get("If-None-Match", ""), tag):
+        if tag and holds(request.headers.get("If-None-Match", ""), tag):
             return Response(status=304, headers={"ETag": tag})
         value = self.value(wanted, **names)
         if isinstance(value, Response):
@@ -113,10 +117,10 @@ class ReadView(ApiView):
         return value if wanted is None else {name: each for name, each in value.items() if name in wanted}
 
 
-def _holds(told: str, tag: str) -> bool:
+def holds(told: str, tag: str) -> bool:
     """Whether a header names the ETag, weakly compared. ``*`` doesn't: it would hold for what isn't there.
 
-    >>> _holds('"a", W/"b"', 'W/"b"'), _holds('"b"', 'W/"b"'), _holds("*", 'W/"b"')
+    >>> holds('"a", W/"b"', 'W/"b"'), holds('"b"', 'W/"b"'), holds("*", 'W/"b"')
     (True, True, False)
     """
     plain = tag.removeprefix("W/")
