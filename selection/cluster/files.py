@@ -1,4 +1,4 @@
-"""Manifests from files, folders and standard input, as ``kubectl apply -f`` takes them.
+"""Manifests from files, folders and standard input, as ``kubectl apply -f`` takes them, and from snapshots.
 
 Objects of kinds that aren't read are passed over and counted. What looks like an OME object and can't be used
 is a problem that names its place; it never hides the others.
@@ -18,6 +18,7 @@ from selection.cluster.errors import SourceError
 from selection.cluster.identities import Unusable, is_list, kind_of, settle
 from selection.cluster.kinds import KINDS, Kind, KindListing
 from selection.cluster.objects import strip_noise
+from selection.cluster.snapshots import SnapshotHead, is_snapshot, read_snapshot
 from selection.cluster.yamltext import DocumentError, Limits, ParsedDocument
 
 __all__ = ["Documents", "SourceObject", "SourceProblem", "listings", "read_paths"]
@@ -75,7 +76,8 @@ class Documents:
     """What was found: the objects in order, each identity once; the problems; and how much was looked at.
 
     ``ignored`` counts the documents (and items of lists) of kinds that aren't read, ``files`` the sources read;
-    ``passed`` are those of them that hold nothing of a kind that is read, in the order of reading.
+    ``passed`` are those of them that hold nothing of a kind that is read, in the order of reading. ``snapshots`` are
+    the heads of the snapshots among them.
     """
 
     objects: tuple[SourceObject, ...] = ()
@@ -83,6 +85,12 @@ class Documents:
     ignored: int = 0
     files: int = 0
     passed: tuple[str, ...] = field(default=(), compare=False)
+    snapshots: tuple[SnapshotHead, ...] = ()
+
+    @property
+    def snapshot(self) -> SnapshotHead | None:
+        """The head of the snapshot that all of it comes from, None when there are other files too."""
+        return self.snapshots[0] if len(self.snapshots) == 1 == self.files else None
 
 
 def read_paths(
@@ -94,12 +102,13 @@ def read_paths(
 ) -> Documents:
     """Read manifests from files, folders (with all below them) and ``-`` for ``stdin``.
 
-    In folders the files ``*.yaml``, ``*.yml`` and ``*.json`` are read, sorted; hidden ones are passed over. A
+    In folders the files ``*.yaml``, ``*.yml`` and ``*.json`` are read, sorted; hidden ones are passed over. A file
+    that is named may be a snapshot (:mod:`selection.cluster.snapshots`), whole or not at all. A
     namespaced object without a namespace gets ``namespace``, as ``kubectl apply --namespace`` gives it. Of two
     objects of one identity the first is kept.
 
     Raises:
-        SourceError: a path that was named isn't there or can't be read at all.
+        SourceError: a path that was named isn't there or can't be read at all, or is a snapshot that isn't whole.
     """
     reader = _Reader(namespace, limits or Limits())
     for path in paths:
@@ -118,15 +127,25 @@ def read_paths(
             raise SourceError(f"{_shown(path)!r} is not a path") from None
     used = {each.path for each in reader.objects} | {each.path for each in reader.problems}
     passed = tuple(path for path in reader.paths if path not in used)
-    return Documents(tuple(reader.objects), tuple(reader.problems), reader.ignored, reader.files, passed)
+    heads = tuple(reader.snapshots)
+    return Documents(tuple(reader.objects), tuple(reader.problems), reader.ignored, reader.files, passed, heads)
 
 
 def listings(documents: Documents) -> list[KindListing]:
-    """Return the objects as a cluster would have listed them: every kind complete, also the ones without objects."""
+    """Return the objects as a cluster would have listed them: every kind complete, also the ones without objects.
+
+    A kind that a snapshot's cluster never told is none here either, for the same reason.
+    """
     found: dict[Kind, list[dict[str, Any]]] = {kind: [] for kind in KINDS}
     for each in documents.objects:
         found[each.kind].append(each.manifest)
-    return [KindListing(kind, "complete", objects=objects) for kind, objects in found.items()]
+    untold = {each.kind: each for each in (documents.snapshot.kinds if documents.snapshot else ()) if not each.known}
+    return [
+        KindListing(kind, untold[kind].outcome, untold[kind].reason or None)
+        if kind in untold and not objects
+        else KindListing(kind, "complete", objects=objects)
+        for kind, objects in found.items()
+    ]
 
 
 @dataclass(slots=True)
@@ -140,6 +159,7 @@ class _Reader:
     ignored: int = 0
     files: int = 0
     paths: list[str] = field(default_factory=list)
+    snapshots: list[SnapshotHead] = field(default_factory=list)
 
     def read_named(self, path: Path) -> None:
         """Read what a person named: a file of any name, or a folder.
@@ -149,9 +169,13 @@ class _Reader:
         """
         status = path.stat()
         if not stat.S_ISDIR(status.st_mode):
-            if self._is_new(status):
-                with path.open("rb") as file:
-                    self.read(_shown(path), file)
+            if not self._is_new(status):
+                return
+            if stat.S_ISREG(status.st_mode) and is_snapshot(path):
+                self.read_snapshot(path)
+                return
+            with path.open("rb") as file:
+                self.read(_shown(path), file)
             return
         os.scandir(path).close()
         for found in self._walk(path):
@@ -186,6 +210,21 @@ class _Reader:
                 yield from self._walk(entry)
             elif entry.suffix.lower() in SUFFIXES:
                 yield entry
+
+    def read_snapshot(self, path: Path) -> None:
+        """Read a snapshot.
+
+        Raises:
+            SourceError: it isn't whole.
+        """
+        self.files += 1
+        shown = _shown(path)
+        self.paths.append(shown)
+        snapshot = read_snapshot(path, self.limits)
+        self.snapshots.append(snapshot.head)
+        for each in snapshot.objects:
+            place = _Place(shown, each.line, each.line, None, each.line)
+            self._keep(SourceObject(each.manifest, each.kind, shown, each.line, each.line, None, each.line), place)
 
     def read(self, path: str, file: IO[bytes]) -> None:
         """Read one source to its end."""
@@ -249,13 +288,17 @@ class _Reader:
         except Unusable as unusable:
             self.problems.append(place.problem(str(unusable)))
             return
-        found = SourceObject(
-            strip_noise(manifest), kind, place.path, place.document, place.line, place.item, place.start
+        self._keep(
+            SourceObject(strip_noise(manifest), kind, place.path, place.document, place.line, place.item, place.start),
+            place,
         )
+
+    def _keep(self, found: SourceObject, place: _Place) -> None:
+        """Keep an object, or tell that it was there before."""
         first = self.places.setdefault(found.identity, found)
         if first is not found:
             _, within, name = found.identity
-            shown = f"{kind.kind} {within}/{name}" if within else f"{kind.kind} {name}"
+            shown = f"{found.kind.kind} {within}/{name}" if within else f"{found.kind.kind} {name}"
             told = f"{shown} is already in {first.path}:{first.line}; that one is kept"
             self.problems.append(place.problem(told, "twice"))
             return

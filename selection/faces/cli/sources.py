@@ -38,6 +38,7 @@ __all__ = [
     "service_name",
     "standard_input",
     "version_in",
+    "version_known",
 ]
 
 
@@ -69,7 +70,7 @@ def add_source_arguments(parser: CommandParser) -> None:
     """Add ``-f``, ``--cluster`` and ``--ome-version``."""
     parser.add_argument(
         "-f", "--filename", action="append", metavar="PATH", dest="paths",
-        help="manifests to judge alone: a file, a folder or - for standard input; may be given again",
+        help="manifests to judge alone: a file, a folder, a snapshot or - for standard input; may be given again",
     )  # fmt: skip
     parser.add_argument("--cluster", metavar="NAME", help="the cluster in the database to look at")
     parser.add_argument("--ome-version", choices=sorted(VERSIONS), help="judge by this release of OME")
@@ -159,9 +160,15 @@ def _from_files(paths: Sequence[str], ome_version: str | None) -> Source:
         if problem.path in named and not any(each.path == problem.path for each in documents.objects):
             raise CommandError(str(problem))
     manifests = [redact(each.manifest) for each in documents.objects]
-    semantics = semantics_of(ome_version or version_in(manifests) or V1_3.version)
+    of_snapshot = documents.snapshot.ome_version if documents.snapshot else ""
+    semantics = semantics_of(ome_version or version_known(of_snapshot) or version_in(manifests) or V1_3.version)
     by_ref = {ref_of(manifest): manifest for manifest in manifests}
     return Source("", read_fleet(manifests, semantics), documents.problems, None, by_ref)
+
+
+def version_known(version: str) -> str | None:
+    """The release that a snapshot names, None when it isn't one that is known here."""
+    return version if version in VERSIONS else None
 
 
 def version_in(manifests: Sequence[Mapping[str, Any]]) -> str | None:

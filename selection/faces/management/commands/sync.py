@@ -17,15 +17,17 @@ from selection.cluster.errors import ClusterError, SourceError
 from selection.cluster.files import listings, read_paths
 from selection.cluster.kinds import KINDS, KindListing
 from selection.cluster.listing import read_cluster
+from selection.cluster.snapshots import SUFFIX
 from selection.faces.cli.alive import alive
 from selection.faces.cli.following import own_declarations
-from selection.faces.cli.sources import database_in_words, standard_input
+from selection.faces.cli.sources import database_in_words, standard_input, version_known
 from selection.store.changes import prune_changes
 from selection.store.claims import holder_of
 from selection.store.declarations import DeclarationError
 from selection.store.keeper import Keeper
 from selection.store.lines import open_line
 from selection.store.models import Cluster
+from selection.store.snapshotting import date_as
 from selection.store.storing import LostClaim
 from selection.store.sync import SyncReport, note_failure, open_cluster, sync_cluster
 
@@ -46,7 +48,7 @@ class Command(BaseCommand):
         source.add_argument("--in-cluster", action="store_true", help="the cluster that this process runs in")
         source.add_argument(
             "--from", action="append", metavar="PATH", dest="paths",
-            help="manifests: a file, a folder or - for standard input; may be given again",
+            help="manifests: a file, a folder, a snapshot or - for standard input; may be given again",
         )  # fmt: skip
         parser.add_argument(
             "--watch", action="store_true",
@@ -120,7 +122,7 @@ class Command(BaseCommand):
                 return
             cluster = _open(options, name, _where(connection))
             listed = read_cluster(connection, ome_namespace=cluster.ome_namespace)
-            self._store(cluster, listed, options["verbosity"])
+            self._store(cluster, listed, options)
 
     def _files(self, options: dict[str, Any]) -> None:
         try:
@@ -134,16 +136,27 @@ class Command(BaseCommand):
                 f"{', '.join(options['paths'])}: no object of a kind that OME knows; nothing was changed"
             )
         first = options["paths"][0]
-        name = "files" if first == "-" else Path(first).resolve().stem or "files"
+        path = Path(first).resolve()
+        name = (
+            "files" if first == "-" else path.name.removesuffix(SUFFIX) if documents.snapshot else path.stem or "files"
+        )
         name = _checked_name(options, name)
         holder = holder_of(name)
         if holder:
             raise CommandError(f"{name}: {holder} follows a cluster of this name; give --cluster another one")
-        cluster = _open(options, name, f"files: {', '.join(options['paths'])}")
-        self._store(cluster, listings(documents), options["verbosity"])
+        head = documents.snapshot
+        if head is None:
+            self._store(_open(options, name, f"files: {', '.join(options['paths'])}"), listings(documents), options)
+            return
+        release = options["ome_version"] or version_known(head.ome_version)
+        within = options["ome_namespace"] or head.ome_namespace or None
+        source = f"a snapshot of {head.cluster} as of {head.taken_at}"
+        cluster = open_cluster(name, source=source, ome_version=release, ome_namespace=within)
+        self._store(cluster, listings(documents), options)
+        date_as(cluster, head)
 
-    def _store(self, cluster: Cluster, listed: Iterable[KindListing], verbosity: int) -> None:
-        show = verbosity > 0 and sys.stderr is not None and sys.stderr.isatty()
+    def _store(self, cluster: Cluster, listed: Iterable[KindListing], options: dict[str, Any]) -> None:
+        show = options["verbosity"] > 0 and sys.stderr is not None and sys.stderr.isatty()
         # Some terminals don't say how large they are; tqdm would then draw nothing.
         width, height = shutil.get_terminal_size((80, 24))
         with tqdm(total=len(KINDS), unit="kind", disable=not show, leave=False, ncols=width, nrows=height) as bar:
