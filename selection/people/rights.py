@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from django.contrib.auth.models import Group, User
-from django.db import transaction
+from django.contrib.auth.models import User
 from django.db.models import Q
-from django.utils import timezone
 
 from selection.people.models import Grant, Role
 from selection.people.persons import Person
@@ -24,14 +22,12 @@ from selection.store.sight import EVERYTHING, NOTHING, Place, Sight, seeing
 __all__ = [
     "NEEDS",
     "Act",
-    "give",
     "grants_of",
     "may",
     "may_somewhere",
     "rights_key",
     "role_of",
     "sight_of",
-    "take",
 ]
 
 
@@ -47,6 +43,7 @@ class Act(StrEnum):
     ADD_CLUSTER = "add-cluster"
     FORGET_CLUSTER = "forget-cluster"
     GRANT = "grant"
+    GRADE = "grade"
 
 
 NEEDS: dict[Act, tuple[Role, Scope]] = {
@@ -59,6 +56,7 @@ NEEDS: dict[Act, tuple[Role, Scope]] = {
     Act.ADD_CLUSTER: (Role.ADMIN, Scope.ADMIN),
     Act.FORGET_CLUSTER: (Role.ADMIN, Scope.ADMIN),
     Act.GRANT: (Role.ADMIN, Scope.ADMIN),
+    Act.GRADE: (Role.ADMIN, Scope.ADMIN),
 }
 """The role that an act needs where it is done, and the scope of a token that does it."""
 
@@ -146,31 +144,3 @@ def rights_key(user: User) -> tuple[object, ...]:
     if not user.is_active or user.is_superuser:
         return (user.is_active, user.is_superuser)
     return tuple(sorted({(grant.role, grant.cluster, grant.namespace) for grant in grants_of(user)}))
-
-
-def give(to: User | Group, role: Role, *, cluster: str = "", namespace: str = "", by: str) -> Grant:
-    """Give a role in a place; one that was given there before becomes this one.
-
-    Args:
-        to: who gets it.
-        role: what they are from now on, there.
-        cluster: its name, ``""`` for every cluster.
-        namespace: its name, ``""`` for every namespace.
-        by: the name of whoever gives it.
-    """
-    whose = {"user": to} if isinstance(to, User) else {"group": to}
-    with transaction.atomic():
-        grant, _ = Grant.objects.update_or_create(
-            **whose,
-            cluster=cluster,
-            namespace=namespace,
-            defaults={"role": role, "created_at": timezone.now(), "created_by": by},
-        )
-    return grant
-
-
-def take(to: User | Group, *, cluster: str = "", namespace: str = "") -> bool:
-    """Take back what was given in a place, and say whether anything was. What other places and groups give stays."""
-    whose = {"user": to} if isinstance(to, User) else {"group": to}
-    deleted, _ = Grant.objects.filter(**whose, cluster=cluster, namespace=namespace).delete()
-    return bool(deleted)

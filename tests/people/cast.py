@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.contrib.auth.models import User
 
+from selection.people.granting import give
 from selection.people.models import Role
-from selection.people.rights import give
 
 __all__ = ["somebody"]
 

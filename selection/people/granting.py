@@ -1,0 +1,86 @@
+"""Giving roles, and taking them back: what the command and the page do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.utils import timezone
+
+from selection.people.models import Grant, Role
+from selection.people.persons import Person
+from selection.people.rights import Act, may
+from selection.store.declarations import DeclarationError, check_name, check_ome_namespace
+
+__all__ = ["GrantError", "checked_place", "give", "grants_within", "holder", "take"]
+
+
+class GrantError(ValueError):
+    """A role can't be given like that; the message says why, in one line."""
+
+
+def holder(name: str, *, group: bool = False) -> User | Group:
+    """The user of this name, or the group.
+
+    Raises:
+        GrantError: there is none.
+    """
+    name = name.strip()
+    kind = "group" if group else "user"
+    rows = Group.objects.filter(name=name) if group else User.objects.filter(username=name)
+    found = rows.first() if "\0" not in name else None
+    if found is None:
+        raise GrantError(f"there is no {kind} {name!r}")
+    return found
+
+
+def checked_place(cluster: str, namespace: str) -> tuple[str, str]:
+    """A place as a grant names it, ``""`` for every cluster and every namespace; it need not be known here yet.
+
+    Raises:
+        GrantError: a cluster or a namespace can't be named like that.
+    """
+    try:
+        cluster = check_name(cluster) if cluster.strip() else ""
+        return cluster, check_ome_namespace(namespace.strip()) if namespace.strip() else ""
+    except DeclarationError as error:
+        raise GrantError(str(error)) from None
+
+
+def give(to: User | Group, role: Role, *, cluster: str = "", namespace: str = "", by: str) -> Grant:
+    """Give a role in a place; one that was given there before becomes this one.
+
+    Args:
+        to: who gets it.
+        role: what they are from now on, there.
+        cluster: its name, ``""`` for every cluster.
+        namespace: its name, ``""`` for every namespace.
+        by: the name of whoever gives it.
+
+    Raises:
+        GrantError: the place can't be named like that.
+    """
+    cluster, namespace = checked_place(cluster, namespace)
+    with transaction.atomic():
+        grant, _ = Grant.objects.update_or_create(
+            user=to if isinstance(to, User) else None,
+            group=to if isinstance(to, Group) else None,
+            cluster=cluster,
+            namespace=namespace,
+            defaults={"role": role, "created_at": timezone.now(), "created_by": by},
+        )
+    return grant
+
+
+def take(to: User | Group, *, cluster: str = "", namespace: str = "") -> bool:
+    """Take back what was given in a place, and say whether anything was. What other places and groups give stays."""
+    whose = {"user": to} if isinstance(to, User) else {"group": to}
+    deleted, _ = Grant.objects.filter(**whose, cluster=cluster, namespace=namespace).delete()
+    return bool(deleted)
+
+
+def grants_within(person: Person) -> Sequence[Grant]:
+    """The grants that a person may give and take: those of the places where they are an admin. Two queries."""
+    rows = Grant.objects.select_related("user", "group")
+    return [grant for grant in rows if may(person, Act.GRANT, grant.cluster, grant.namespace)]
