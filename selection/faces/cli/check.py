@@ -74,7 +74,9 @@ def run_judge(paths: Sequence[str], options: Mapping[str, Any], stdout: OutputWr
         for note in base.notes:
             stderr.write(note)
     else:
-        semantics = semantics_of(version or version_in(list(given.manifests.values())) or V1_3.version)
+        snapshot = given.documents.snapshot
+        known = snapshot.ome_version if snapshot else version_in(list(given.manifests.values()))
+        semantics = semantics_of(version or known or V1_3.version)
     judgement = judge(
         given, config, semantics, base.fleet if base else None, base.name if base else "",
         everything=options["everything"],

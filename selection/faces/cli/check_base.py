@@ -1,15 +1,16 @@
-"""What ``manage.py check`` judges its input on top of: nothing, a live cluster, or one in the database."""
+"""What ``manage.py check`` judges its input on top of: nothing, a live cluster, one in the database, or a snapshot."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
 from selection.cluster.config import from_kubeconfig, in_cluster
-from selection.cluster.errors import ClusterError
+from selection.cluster.errors import ClusterError, SourceError
+from selection.cluster.files import listings, read_paths
 from selection.cluster.kinds import OME_NAMESPACE, KindListing
 from selection.cluster.listing import read_cluster
 from selection.faces.cli.sources import open_sources, version_in
@@ -40,6 +41,7 @@ def add_base_arguments(parser: CommandParser) -> None:
     base.add_argument("--context", metavar="NAME", help="on top of the cluster of this context of the kubeconfig")
     base.add_argument("--in-cluster", action="store_true", help="on top of the cluster that this process runs in")
     base.add_argument("--cluster", metavar="NAME", help="on top of this cluster of the database")
+    base.add_argument("--on", metavar="FILE", help="on top of a snapshot, or of manifests that stand for a cluster")
     parser.add_argument("--kubeconfig", metavar="PATH", help="instead of KUBECONFIG or ~/.kube/config")
     parser.add_argument("--ome-namespace", metavar="NAMESPACE", help="where OME is installed (ome)")
 
@@ -56,6 +58,8 @@ def open_base(options: Mapping[str, Any], version: str | None) -> Base | None:
         except CommandError as error:
             raise CommandError(str(error), returncode=2) from None
         return Base(f"cluster {source.cluster}", source.fleet)
+    if options["on"] is not None:
+        return _of_files(options["on"], version)
     if not (options["on_cluster"] or options["in_cluster"] or options["context"]):
         if options["kubeconfig"]:
             raise CommandError("--kubeconfig is for --on-cluster and --context: give one of them", returncode=2)
@@ -69,6 +73,18 @@ def open_base(options: Mapping[str, Any], version: str | None) -> Base | None:
     except ClusterError as error:
         raise CommandError(str(error), returncode=2) from None
     return _of_listings(f"cluster {connection.name}", listed, version)
+
+
+def _of_files(path: str, version: str | None) -> Base:
+    try:
+        documents = read_paths([path])
+    except SourceError as error:
+        raise CommandError(str(error), returncode=2) from None
+    if not documents.objects and documents.snapshot is None:
+        raise CommandError(f"{path}: no object of a kind that OME knows", returncode=2)
+    known = version or (documents.snapshot.ome_version if documents.snapshot else None)
+    base = _of_listings(path, listings(documents), known)
+    return replace(base, notes=(*(f"not used: {problem}" for problem in documents.problems), *base.notes))
 
 
 def _of_listings(name: str, listed: Iterable[KindListing], version: str | None) -> Base:

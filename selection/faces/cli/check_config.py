@@ -154,12 +154,12 @@ def _config(value: Any, path: Path) -> Config:
     where = f"{path}: "
     known = _object(value, _KEYS, where)
     rules = _levels(known.get("rules"), f"{where}rules: ")
-    patterns = known.get("paths") or []
-    if not isinstance(patterns, list):
+    patterns = known.get("paths")
+    if not isinstance(patterns, list | None):
         raise BadConfig(f"{where}paths is not a list")
     paths = []
-    for number, each in enumerate(patterns, 1):
-        inside = f"{where}paths[{number - 1}]: "
+    for number, each in enumerate(patterns or ()):
+        inside = f"{where}paths[{number}]: "
         entry = _object(each, _PATH_KEYS, inside)
         pattern = entry.get("path")
         if not isinstance(pattern, str) or not pattern:

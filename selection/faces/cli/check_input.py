@@ -38,6 +38,7 @@ _FOREIGN = {
     "values.yaml": "of a Helm chart: render it first, and judge what helm template prints",
 }
 _TEMPLATE = "a template: render it first, and judge what helm template prints"
+_NO_OBJECT = "not an object but "
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,21 +173,23 @@ def read_input(paths: Sequence[str], stdin: IO[bytes] | None, namespace: str) ->
         manifests[ref], sources[ref] = redact(each.manifest), each
     notes = list(_notes(documents))
     told = {note.path for note in notes}
-    problems = [each for each in documents.problems if not (each.path in told and _of_template(each))]
+    problems = [each for each in documents.problems if not (each.path in told and _is_foreign(each))]
     found = Input(documents, manifests, sources, problems, notes, _stdin=kept)
     found.look_for_silences()
     return found
 
 
 def _notes(documents: Documents) -> Iterator[Note]:
-    for path in dict.fromkeys(each.path for each in documents.problems if _of_template(each)):
-        yield Note(path, _TEMPLATE)
+    foreign = {each.path: each.message for each in reversed(documents.problems) if _is_foreign(each)}
+    for path, message in reversed(foreign.items()):
+        yield Note(path, f"no manifest of Kubernetes: {message}" if message.startswith(_NO_OBJECT) else _TEMPLATE)
     for path in documents.passed:
-        foreign = _FOREIGN.get(os.path.basename(path))  # noqa: PTH119 - any text, also of a stream
-        if foreign is not None:
-            yield Note(path, foreign)
+        tool = _FOREIGN.get(os.path.basename(path))  # noqa: PTH119 - any text, also of a stream
+        if tool is not None:
+            yield Note(path, tool)
 
 
-def _of_template(problem: SourceProblem) -> bool:
-    """Whether something can't be used because it is a template that nobody rendered."""
-    return problem.what in {"document", "object"} and ("{{" in problem.message or "(a template: " in problem.message)
+def _is_foreign(problem: SourceProblem) -> bool:
+    """Whether something can't be used because it is for another tool: a template that nobody rendered, or a list."""
+    template = "{{" in problem.message or "(a template: " in problem.message
+    return problem.what in {"document", "object"} and (template or problem.message.startswith(_NO_OBJECT))

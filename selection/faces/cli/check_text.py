@@ -95,7 +95,7 @@ def _annotation(report: Report) -> str:
     if report.path and report.path != "-":
         known = {"file": report.path, **known}
     told = ",".join(f"{key}={_property(str(value))}" for key, value in known.items() if value is not None)
-    message = report.short + (f"\n{report.next}" if report.next else "")
+    message = plain(report.short) + (f"\n{plain(report.next)}" if report.next else "")
     return f"::{_COMMANDS[report.level]} {told}::{_data(message)}"
 
 

@@ -58,7 +58,8 @@ class Command(DjangoCheck):
 _JUDGES = {
     "outputs": "--output", "rules": "--rule", "fail_on": "--fail-on", "config": "--config", "no_config": "--no-config",
     "ome_version": "--ome-version", "everything": "--all", "on_cluster": "--on-cluster", "context": "--context",
-    "in_cluster": "--in-cluster", "cluster": "--cluster", "kubeconfig": "--kubeconfig",
+    "in_cluster": "--in-cluster", "cluster": "--cluster",
+    "on": "--on", "kubeconfig": "--kubeconfig",
 }  # fmt: skip
 
 
