@@ -20,6 +20,9 @@ CREDENTIALS = (
     (re.compile(r"(?<=://)([^\s/@:]*):[^\s/@]+@"), rf"\1:{STRUCK}@"),
     # Authorization headers
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"), rf"\1 {STRUCK}"),
+    # our own tokens, but what they begin with, and links to set a password
+    (re.compile(r"(omedash_[A-Za-z0-9]{8})_[A-Za-z0-9]{8,}"), rf"\1_{STRUCK}"),
+    (re.compile(r"(/set-password/[^/\s]+/)[^/\s]+"), rf"\1{STRUCK}"),
     # token=..., "password": "...", api_key: ...
     (
         re.compile(

@@ -63,3 +63,11 @@ def test_ordinary_text_stays(text: str) -> None:
 )
 def test_named_secrets_are_struck_out(text: str) -> None:
     assert "hunter2" not in without_credentials(text)
+
+
+def test_our_own_tokens_and_links_are_struck_out_but_can_be_told() -> None:
+    secret = "omedash_4fGh12Kl_" + 43 * "x"
+    assert without_credentials(f"given {secret}, twice") == "given omedash_4fGh12Kl_***, twice"
+    assert without_credentials("GET /account/set-password/Mg/dix1bt-1f7183c4/ 200") == (
+        "GET /account/set-password/Mg/***/ 200"
+    )
