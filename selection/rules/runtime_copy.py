@@ -35,6 +35,7 @@ from .plan_notes import Note
 from .reading import Unreadable
 from .reference_origins import Located, holders, located_references
 from .references import omenative_edits
+from .unset_fields import without_unset_fields
 
 __all__ = ["DIFFERENCES", "NOTES", "RuntimeCopy", "copy_edits", "declares_multi_node", "plan_copy"]
 
@@ -150,8 +151,7 @@ def plan_copy(fleet: Fleet, manifest: Manifest, *, placeholder: str | None = Non
     inherits = merged is not None and len(effective.chain.members) > 1
     notes: list[Note] = []
     if inherits and merged is not None:
-        spec = {key: value for key, value in merged.spec.items() if value is not None}
-        original = {**manifest, "spec": spec}
+        original = {**manifest, "spec": without_unset_fields(merged.spec)}
         notes.append(Note("inherits", {"chain": list(effective.chain.names)}))
     else:
         original = dict(manifest)
