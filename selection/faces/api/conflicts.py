@@ -25,7 +25,7 @@ class ModeConflictRow(Shape):
     service = text('The service; `""` for a conflict of a runtime alone.')
     namespace = text("The service's namespace.")
     component = text('The component; `""` for the whole runtime.')
-    runtime_name = text('The runtime, `""` without one.')
+    runtime = text('The runtime, `""` without one.')
     runtime_kind = text("The runtime's kind.")
     runtime_namespace = text('The runtime\'s namespace, `""` for a ClusterServingRuntime.')
     requested = text("The mode that the service asks for.")

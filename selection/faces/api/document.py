@@ -14,7 +14,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import CharField, DictField, Serializer
 
-from selection.faces.api import served
 from selection.faces.api.states import etag
 from selection.faces.api.views import ApiView, holds
 
@@ -25,7 +24,7 @@ __all__ = ["Document", "document", "document_digest"]
 def document() -> Mapping[str, Any]:
     """The document as a value. Nothing in it depends on who asks."""
     generator: Any = SchemaGenerator
-    made: Mapping[str, Any] = generator(urlconf=served).get_schema(request=None, public=True)
+    made: Mapping[str, Any] = generator(urlconf="selection.faces.api.served").get_schema(request=None, public=True)
     return made
 
 

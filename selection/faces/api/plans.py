@@ -106,6 +106,7 @@ class ServicePlan(Shape):
     service = ref("The service.")
     state = text("The state of the component that needs a person most; null when none is concerned.", null=True)
     ready = flag("Whether the plan can be carried out as it is.")
+    for_later = flag("Whether the cluster has to be upgraded first; `after` is then told by the later rules.")
     reasons = listed(Note, f"Why it can't: {', '.join(REASONS)}.")
     risks = listed(Note, f"What makes the move harder: {', '.join(RISKS)}.")
     components = listed(ComponentMove, "Its engine and decoder.")
