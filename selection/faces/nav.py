@@ -39,7 +39,7 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     ),
     (
         "People",
-        (Entry("account", "Your account", ("password", "tokens", "accounts", "account-of")),),
+        (Entry("account", "Your account", ("password", "tokens", "rights", "accounts", "account-of")),),
     ),
     (
         "Programs",

@@ -26,6 +26,7 @@ from selection.faces.pages.overview import overview
 from selection.faces.pages.plan_order import migration_order
 from selection.faces.pages.plan_runtime import runtime_plan
 from selection.faces.pages.plan_service import service_plan
+from selection.faces.pages.rights import rights
 from selection.faces.pages.runtime import runtime
 from selection.faces.pages.runtimes import runtimes
 from selection.faces.pages.search import search
@@ -83,6 +84,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/set-password/<str:uidb64>/<str:token>/", set_password, name="set-password"),
     path("account/tokens/", tokens, name="tokens"),
     path("account/tokens/<int:token>/revoke/", revoke_token, name="token-revoke"),
+    path("rights/", rights, name="rights"),
     path("accounts/", accounts, name="accounts"),
     path("accounts/<str:name>/", account_of, name="account-of"),
     path("objects/<path:cluster>/<str:kind>/<str:scope>/<str:name>/", object_page, name="object"),

@@ -78,6 +78,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "password": ("/account/password/",),
     "set-password": ("/account/set-password/Mg/used-link/",),
     "tokens": ("/account/tokens/",),
+    "rights": ("/rights/",),
     "accounts": ("/accounts/", "/accounts/?q=nobody-has-this-name"),
     "account-of": ("/accounts/mara/",),
     "object": ("/objects/eu-prod/InferenceService/frontier/imported-bot/",),

@@ -16,6 +16,7 @@ from selection.faces.sighting import without_sight
 from selection.people.accounts import may_manage
 from selection.people.models import Token
 from selection.people.persons import person_of
+from selection.people.rights import Act, grants_of, may_somewhere
 
 __all__ = ["account", "password", "set_password"]
 
@@ -25,8 +26,9 @@ __all__ = ["account", "password", "set_password"]
 def account(request: HttpRequest) -> HttpResponse:
     """The page of one's own account, ``/account/``. In local mode it says whose name is written."""
     person = person_of(request)
-    values = {"person": person, "manages": may_manage(person)}
+    values = {"person": person, "manages": may_manage(person), "grants_roles": may_somewhere(person, Act.GRANT)}
     if person.user is not None:
+        values["grants"] = grants_of(person.user)
         values["groups"] = person.user.groups.order_by("name")
         values["tokens"] = Token.objects.filter(user=person.user, revoked_at=None).count()
     return render(request, "account/page.html", values)
