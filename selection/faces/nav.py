@@ -35,6 +35,7 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("findings", "Findings"),
             Entry("migration", "Migration", ("migration-order", "service-plan", "runtime-plan")),
             Entry("upgrade", "Upgrade preview"),
+            Entry("what-if", "What if"),
         ),
     ),
     (
@@ -59,6 +60,7 @@ KEYS = {
     "findings": "f",
     "migration": "i",
     "upgrade": "u",
+    "what-if": "w",
     "account": "a",
 }
 """The letter that leads to a page after ``g``."""

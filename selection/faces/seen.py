@@ -29,6 +29,8 @@ _TOKEN = re.compile(r"([0-9a-f]{12})\.([0-9a-f]{12}|x)\.((?:\d{1,18}-\d{1,18}-\d
 PAGES = "selection.faces.pages."
 PROGRAMS = frozenset({"live", "metrics"})
 """Addresses among the pages that answer programs."""
+ANSWERS = frozenset({"what-if"})
+"""Pages that answer what somebody gave: nothing in them may be changed while it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ def scope_of(match: ResolverMatch | None, query: QueryDict) -> Scope:
     """What the page at an address shows. One that isn't known here is about its cluster, or about all."""
     name = (match and match.url_name) or ""
     if match is None or name in PROGRAMS or not getattr(match.func, "__module__", "").startswith(PAGES):
+        return NOTHING
+    if name in ANSWERS:
         return NOTHING
     if hasattr(match.func, "without_sight"):  # it shows nothing of clusters, so nothing in it gets old
         return NOTHING

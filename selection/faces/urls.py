@@ -34,6 +34,7 @@ from selection.faces.pages.service import service
 from selection.faces.pages.services import services
 from selection.faces.pages.tokens import revoke_token, tokens
 from selection.faces.pages.upgrade import upgrade
+from selection.faces.pages.what_if import what_if
 
 __all__ = ["urlpatterns"]
 
@@ -65,6 +66,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("migration/services/<path:cluster>/<str:namespace>/<str:name>/", service_plan, name="service-plan"),
     path("migration/runtimes/<path:cluster>/<str:scope>/<str:name>/", runtime_plan, name="runtime-plan"),
     path("upgrade/", upgrade, name="upgrade"),
+    path("what-if/", what_if, name="what-if"),
     path("changes/", changes, name="changes"),
     path("runtimes/", runtimes, name="runtimes"),
     path("runtimes/<path:cluster>/<str:scope>/<str:name>/", runtime, name="runtime"),

@@ -24,6 +24,7 @@ __all__ = [
     "SEVERITIES",
     "SOURCES",
     "UPGRADES",
+    "WHAT_IF",
     "Word",
     "word",
 ]
@@ -193,6 +194,32 @@ UPGRADES = {
     "open-range-counts": Word("One bound is enough", title="v1.2's selector breaks down over it"),
 }
 
+WHAT_IF = {
+    "worse": Word("Worse off", "bad", "cross", "It doesn't serve, can't be changed, or disagrees with itself"),
+    "different": Word("Otherwise", "warn", "warn", "It serves as well, and otherwise"),
+    "better": Word("Better off", "good", "check", "It serves, can be changed, or agrees again"),
+    "loses-runtime": Word("Loses its runtime", "bad", "cross"),
+    "refused-now": Word("Refused", "bad", "cross", "The webhook would refuse it"),
+    "conflict-appears": Word("A conflict appears", "bad", "cross"),
+    "another-runtime": Word("Another runtime", "warn", "warn"),
+    "mode-changes": Word("Mode changes", "warn", "warn"),
+    "spec-differs": Word("Rendered anew", "warn", "warn", "The same runtime with another spec"),
+    "component-gone": Word("Component gone", "warn", "warn"),
+    "component-added": Word("Component added", "plain", "info"),
+    "deleted": Word("Deleted", "plain", "dash"),
+    "added": Word("Added", "plain", "info"),
+    "outcome-differs": Word("Another outcome", "warn", "warn"),
+    "model-differs": Word("Another model", "warn", "warn"),
+    "admission-differs": Word("Admission says otherwise", "plain", "info"),
+    "gets-runtime": Word("Gets a runtime", "good", "check"),
+    "admitted-now": Word("Admitted", "good", "check", "The webhook refuses it as it stands"),
+    "conflict-goes": Word("A conflict goes", "good", "check"),
+    "changed": Word("Changed", "plain", "info"),
+    "unchanged": Word("The same", "quiet", "dash", "Nothing in it that the rules read differs"),
+    "not-there": Word("Not there", "warn", "warn", "There is nothing to delete"),
+}
+"""Tendencies, codes of changes, and what became of an object given; ``added`` and ``deleted`` are both."""
+
 FAMILIES = {
     "act": ACTS,
     "change": CHANGES,
@@ -208,6 +235,7 @@ FAMILIES = {
     "severity": SEVERITIES,
     "finding": FINDINGS,
     "upgrade": UPGRADES,
+    "what-if": WHAT_IF,
 }
 """The words by family: what :func:`word`, and with it every badge, takes."""
 
