@@ -11,19 +11,17 @@ from typing import Any
 import django_filters
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from selection.faces import words
 from selection.faces.filterfields import NONE, Choice, Name, Value, Words, labelled, one_of, scope, yes_no
+from selection.faces.filters_findings import FindingFilter
 from selection.rules.conflicts import CODES
 from selection.rules.explanation import OUTCOMES
 from selection.rules.migration import STATES
 from selection.rules.modes import COMPONENTS
 from selection.rules.semantics import VERSIONS
-from selection.store.findings import CODES as CODES_FOUND
 from selection.store.models import (
     Cluster,
     ComponentResult,
     ConflictRow,
-    FindingRow,
     KindSync,
     ModelResult,
     RuntimeResult,
@@ -130,22 +128,6 @@ class ConflictFilter(django_filters.FilterSet):
 
     class Meta:
         model = ConflictRow
-        fields: list[str] = []
-
-
-class FindingFilter(django_filters.FilterSet):
-    """Findings by how much they matter, what they are and where."""
-
-    q = Words("namespace", "name", "path")
-    severity = Choice("Severity", labelled("severity", words.SEVERITIES), field="severity")
-    code = Choice("Finding", labelled("finding", CODES_FOUND), field="code")
-    cluster = Value("cluster__name", "Cluster", source=(Cluster, "name"))
-    kind = Value("kind", "Kind")
-    namespace = Value("namespace", "Namespace")
-    name = Name("name", "Name")
-
-    class Meta:
-        model = FindingRow
         fields: list[str] = []
 
 

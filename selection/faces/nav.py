@@ -32,7 +32,7 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         "To put right",
         (
             Entry("conflicts", "Mode conflicts"),
-            Entry("findings", "Findings"),
+            Entry("findings", "Findings", ("finding", "severities")),
             Entry("migration", "Migration", ("migration-order", "service-plan", "runtime-plan")),
             Entry("upgrade", "Upgrade preview"),
             Entry("what-if", "What if"),

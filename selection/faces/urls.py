@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
+from selection.faces.api.page import api_docs
 from selection.faces.pages.account import account, password, set_password
 from selection.faces.pages.accounts import account_of, accounts
-from selection.faces.api.page import api_docs
 from selection.faces.pages.candidate import candidate, model_candidate
 from selection.faces.pages.changes import changes
 from selection.faces.pages.clusters import clusters
@@ -14,7 +14,7 @@ from selection.faces.pages.compare import compare_models, compare_runtimes, comp
 from selection.faces.pages.compare_candidates import compare_candidates
 from selection.faces.pages.conflicts import conflicts
 from selection.faces.pages.declare import add_cluster, cluster_settings, forget_cluster
-from selection.faces.pages.findings import findings
+from selection.faces.pages.findings import finding, findings
 from selection.faces.pages.live import live
 from selection.faces.pages.matrix import matrix
 from selection.faces.pages.metrics import metrics
@@ -32,6 +32,7 @@ from selection.faces.pages.runtimes import runtimes
 from selection.faces.pages.search import search
 from selection.faces.pages.service import service
 from selection.faces.pages.services import services
+from selection.faces.pages.severities import severities
 from selection.faces.pages.tokens import revoke_token, tokens
 from selection.faces.pages.upgrade import upgrade
 from selection.faces.pages.what_if import what_if
@@ -61,6 +62,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("matrix/", matrix, name="matrix"),
     path("conflicts/", conflicts, name="conflicts"),
     path("findings/", findings, name="findings"),
+    path("findings/severities/", severities, name="severities"),
+    path("findings/<slug:key>/", finding, name="finding"),
     path("migration/", migration, name="migration"),
     path("migration/order/", migration_order, name="migration-order"),
     path("migration/services/<path:cluster>/<str:namespace>/<str:name>/", service_plan, name="service-plan"),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from selection.rules.codes import CODES
+
 __all__ = [
     "ACTS",
     "ADMISSION",
@@ -17,14 +19,17 @@ __all__ = [
     "CONFLICTS",
     "FAMILIES",
     "FINDINGS",
+    "KINDS_OF_FINDING",
     "MIGRATION",
     "MODES",
     "OBJECTS",
     "OUTCOMES",
     "SEVERITIES",
     "SOURCES",
+    "TURNS",
     "UPGRADES",
     "WHAT_IF",
+    "WORKLOADS",
     "Word",
     "word",
 ]
@@ -116,6 +121,7 @@ SEVERITIES = {
     "error": Word("Error", "bad", "cross", "It can't work as written"),
     "warning": Word("Warning", "warn", "warn", "It may not be meant"),
     "info": Word("Info", "plain", "info", "Worth knowing"),
+    "off": Word("Off", "quiet", "dash", "This installation doesn't want to see it"),
 }
 
 FINDINGS = {
@@ -134,6 +140,10 @@ FINDINGS = {
     "overlap": Word("Only the name decides", title="Another runtime ranks the same but for its name"),
     "shadowed": Word("Never first", title="Others come before it for every model"),
     "zero-weight": Word("Weight 0", title="It counts as more than 1"),
+}
+
+WORKLOADS = {
+    "left-over": Word("Left over", "warn", "warn", "A workload that today's answer doesn't ask for"),
 }
 
 CHANGES = {
@@ -194,6 +204,26 @@ UPGRADES = {
     "open-range-counts": Word("One bound is enough", title="v1.2's selector breaks down over it"),
 }
 
+TURNS = {
+    "present": Word("There", title="It was there when its cluster was last judged"),
+    "back": Word("Back", "warn", "warn", "It was gone, and is there again"),
+    "gone": Word("Gone", "good", "check", "It isn't there any more"),
+    "changed": Word("Changed", "plain", "info", "What it rests on became another"),
+    "seen": Word("Seen", title="It was seen for the first time"),
+    "any": Word("There or gone"),
+}
+
+KINDS_OF_FINDING = {
+    "outcome": Word("Selection"),
+    "conflict": Word("Mode conflicts"),
+    "migration": Word("Migration"),
+    "admission": Word("Admission"),
+    "object": Word("Objects"),
+    "workload": Word("Workloads"),
+    "upgrade": Word("Upgrade"),
+    "finding": Word("Rules"),
+}
+
 WHAT_IF = {
     "worse": Word("Worse off", "bad", "cross", "It doesn't serve, can't be changed, or disagrees with itself"),
     "different": Word("Otherwise", "warn", "warn", "It serves as well, and otherwise"),
@@ -236,15 +266,27 @@ FAMILIES = {
     "finding": FINDINGS,
     "upgrade": UPGRADES,
     "what-if": WHAT_IF,
+    "workload": WORKLOADS,
+    "turn": TURNS,
+    "family": KINDS_OF_FINDING,
 }
-"""The words by family: what :func:`word`, and with it every badge, takes."""
+"""The words by family: what :func:`word`, and with it every badge, takes. ``code`` comes below."""
+
+
+def _in_the_stream(family: str, found: Word) -> Word:
+    """A code's word where codes of all families stand side by side."""
+    return found._replace(label=f"Upgrade: {found.label}") if family == "upgrade" else found
+
+
+FAMILIES["code"] = {each.code: _in_the_stream(each.family, FAMILIES[each.family][each.code]) for each in CODES.values()}
 
 
 def word(family: str, code: str) -> Word:
     """The word for a code of a family.
 
     Families: outcome, mode, source, check, conflict, migration, admission, object, severity, finding,
-    change, act, cluster and upgrade.
+    change, act, cluster, upgrade and workload; ``code`` has those of all findings, ``family`` the families of
+    findings, and ``turn`` what becomes of one.
 
     >>> word("outcome", "auto-selected").label, word("mode", "Serverless").label
     ('Selected', 'Serverless')

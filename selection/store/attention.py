@@ -1,45 +1,31 @@
-"""What needs a person, worst first: a few rows of each kind, and how many there are in all.
+"""What needs a person, worst first: a few findings of each code that waits for somebody, and how many there are in all.
 
-Follows the order in which an engineer on call would ask: what can't run, what will break, what surprises.
+The order is that in which an engineer on call would ask: what can't run, what will break, what surprises.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
-from selection.rules.objects import ObjectRef
+from selection.rules.codes import CODES
 
-from .models import Cluster, ComponentResult, ConflictRow, RuntimeResult, ServiceResult
-from .overview import Overview, rows_of, unreadable_objects
+from .findings import shown
+from .models import Cluster, Finding
+from .overview import rows_of
 
-__all__ = ["EXAMPLES", "Attention", "Concern", "concerns"]
+__all__ = ["EXAMPLES", "Concern", "concerns"]
 
 EXAMPLES = 2
 """How many rows of one kind are shown; the rest is a link away."""
 
-
-@dataclass(frozen=True, slots=True)
-class Attention:
-    """One thing that needs a person: the object, and what its sentence needs.
-
-    ``conflict`` is the row of a mode conflict, ``message`` the text that OME or the reader of manifests gives.
-    """
-
-    cluster: str
-    subject: ObjectRef
-    component: str = ""
-    message: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    conflict: ConflictRow | None = None
+_WAITING = frozenset({"error", "warning"})
 
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """A kind of thing that needs a person, with its first rows.
+    """A kind of thing that needs a person, with its first findings.
 
     ``family`` and ``code`` name its badge and its sentences.
     """
@@ -47,94 +33,37 @@ class Concern:
     family: str
     code: str
     count: int
-    rows: tuple[Attention, ...]
+    rows: tuple[Finding, ...]
 
 
-def concerns(counts: Overview, cluster: Cluster | None = None, *, most: int = EXAMPLES) -> list[Concern]:
-    """Every kind that there is, worst first, each with its first rows. One query for each of them, at most sixteen.
+def concerns(cluster: Cluster | None = None, *, most: int = EXAMPLES) -> list[Concern]:
+    """Every kind that there is, worst first, each with its first rows. One query, and one for each of them.
 
     Args:
-        counts: the overview of the same cluster.
         cluster: the only one that is looked at, None for all.
         most: how many rows of each kind.
     """
-    found = []
-    for family, code, count, fetch in _sources(counts):
-        if count:
-            found.append(Concern(family, code, count, tuple(fetch(cluster, code, most))))
-    return found
+    rows = shown(rows_of(Finding, cluster))
+    found = rows.order_by("urgency").values_list("code", "severity", "urgency").annotate(Count("pk"))
+    return [
+        Concern(CODES[code].family, code, count, tuple(_first(rows.filter(code=code), most)))
+        for code, severity, _, count in found
+        if _waits(code, severity)
+    ]
 
 
-_Fetch = Callable[[Cluster | None, str, int], Iterator[Attention]]
+def _waits(code: str, severity: str) -> bool:
+    """Whether somebody has to look: by itself, or because this installation graded it up."""
+    known = CODES.get(code)
+    return known is not None and severity in _WAITING and (known.waits or severity != known.severity)
 
 
-def _sources(counts: Overview) -> Iterator[tuple[str, str, int, _Fetch]]:
-    for code in ("no-runtime", "invalid"):
-        yield "outcome", code, counts.outcomes.get(code, 0), _services
-    for code in ("impossible", "pair"):
-        yield "conflict", code, counts.conflicts.get(code, 0), _conflicts
-    for code in ("at-risk", "waiting-on-pin", "moved-by-upgrade"):
-        yield "migration", code, counts.migration.get(code, 0), _components
-    yield "admission", "refused", counts.refused, _refused
-    yield "object", "unreadable", counts.unreadable, _unreadable
-    yield "object", "broken-chain", counts.broken_chains, _broken_chains
-    for code in ("rejected", "overridden", "hidden", "silent-takeover", "no-workers", "drift"):
-        yield "conflict", code, counts.conflicts.get(code, 0), _conflicts
-    yield "migration", "cleanup-due", counts.migration.get("cleanup-due", 0), _components
-
-
-def _service(namespace: str, name: str) -> ObjectRef:
-    return ObjectRef("InferenceService", namespace, name)
-
-
-def _first(rows: QuerySet[Any], most: int, *order: str) -> QuerySet[Any]:
-    return rows.order_by(*order)[:most]
-
-
-def _service_rows(rows: QuerySet[ServiceResult], most: int) -> Iterator[Attention]:
-    for row in _first(rows.select_related("cluster"), most, "cluster__name", "namespace", "name"):
-        yield Attention(row.cluster.name, _service(row.namespace, row.name), message=row.message)
-
-
-def _services(cluster: Cluster | None, code: str, most: int) -> Iterator[Attention]:
-    return _service_rows(rows_of(ServiceResult, cluster).filter(outcome=code), most)
-
-
-def _refused(cluster: Cluster | None, code: str, most: int) -> Iterator[Attention]:
-    rows = rows_of(ServiceResult, cluster).filter(admitted=False).exclude(outcome__in=["no-runtime", "invalid"])
-    return _service_rows(rows, most)
-
-
-def _conflicts(cluster: Cluster | None, code: str, most: int) -> Iterator[Attention]:
-    rows = rows_of(ConflictRow, cluster).filter(code=code).exclude(service="").select_related("cluster")
-    seen: set[tuple[int, str, str]] = set()
-    # Engine and decoder often share one: a service is shown once for each kind.
-    for row in rows.order_by("cluster__name", "namespace", "service", "-component", "ordinal")[: most * 4]:
-        key = (row.cluster_id, row.namespace, row.service)
-        if key not in seen and len(seen) < most:
-            seen.add(key)
-            subject = _service(row.namespace, row.service)
-            yield Attention(row.cluster.name, subject, row.component, conflict=row)
-
-
-def _components(cluster: Cluster | None, code: str, most: int) -> Iterator[Attention]:
-    rows = rows_of(ComponentResult, cluster).filter(migration=code).select_related("result__cluster")
-    for row in _first(rows, most, "result__cluster__name", "result__namespace", "result__name", "component"):
-        subject = _service(row.result.namespace, row.result.name)
-        yield Attention(row.result.cluster.name, subject, row.component)
-
-
-def _unreadable(cluster: Cluster | None, code: str, most: int) -> Iterator[Attention]:
-    rows = unreadable_objects(cluster).defer("manifest").select_related("cluster")
-    for row in _first(rows, most, "cluster__name", "kind", "namespace", "name"):
-        where = f"{row.problem_path}: " if row.problem_path else ""
-        subject = ObjectRef(row.kind, row.namespace, row.name)
-        yield Attention(row.cluster.name, subject, message=f"{where}{row.problem_message}")
-
-
-def _broken_chains(cluster: Cluster | None, code: str, most: int) -> Iterator[Attention]:
-    rows = rows_of(RuntimeResult, cluster).exclude(chain_problem="").select_related("cluster")
-    for row in _first(rows, most, "cluster__name", "namespace", "name"):
-        subject = ObjectRef(row.kind, row.namespace, row.name)
-        facts = {"parent": row.parent, "problem": row.chain_problem}
-        yield Attention(row.cluster.name, subject, facts=facts)
+def _first(rows: QuerySet[Finding], most: int) -> list[Finding]:
+    """The first rows. Engine and decoder often share a finding: an object is shown once for each kind."""
+    ordered = rows.select_related("cluster").order_by(
+        "cluster__name", "kind", "namespace", "name", "-component", "about"
+    )
+    found: dict[tuple[int, str, str, str], Finding] = {}
+    for row in ordered[: most * 4]:
+        found.setdefault((row.cluster_id, row.kind, row.namespace, row.name), row)
+    return list(found.values())[:most]

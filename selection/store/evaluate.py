@@ -20,7 +20,6 @@ from selection.rules.reach import Reach, reach
 
 from .causes import Causes, Key, Reached
 from .daily import note_day
-from .derive_findings import write_findings
 from .derive_runtimes import write_models, write_runtimes
 from .derive_services import write_conflicts, write_services
 from .derive_stream import write_stream
@@ -113,7 +112,6 @@ class _Judged:
             + write_conflicts(cluster, loaded.fleet, self.explanations, touched)
             + write_runtimes(cluster, loaded.fleet, touched, stamp)
             + write_models(cluster, loaded.fleet, touched, stamp)
-            + write_findings(cluster, loaded.fleet, touched)
             + write_stream(cluster, loaded.fleet, self.explanations, touched, stamp)
         )
         if now.evaluated_generation:

@@ -16,7 +16,7 @@ from selection.rules.codes import CODES, SETTABLE, Code, urgency_of
 from .models import Cluster, Finding, SeveritySetting
 from .sight import EVERYTHING, seeing
 
-__all__ = ["Graded", "SeverityError", "grades", "set_severity", "severities"]
+__all__ = ["Graded", "SeverityError", "grade_of", "grades", "set_severity", "severities"]
 
 
 class SeverityError(ValueError):
@@ -50,6 +50,15 @@ def grades() -> list[Graded]:
         Graded(each, said[code].severity if code in said else each.severity, said.get(code))
         for code, each in CODES.items()
     ]
+
+
+def grade_of(code: str) -> Graded | None:
+    """One code with the severity in force; None for one that isn't known any more. One query."""
+    known = CODES.get(code)
+    if known is None:
+        return None
+    said = SeveritySetting.objects.filter(code=code, severity__in=SETTABLE).first()
+    return Graded(known, said.severity if said else known.severity, said)
 
 
 def set_severity(code: str, severity: str, *, by: str = "", reason: str = "") -> int:

@@ -19,7 +19,9 @@ FLEET = [
     a_runtime("tiny", None, an_entry(modelFormat={"name": "onnx", "weight": 0}), modelSizeRange={"max": "7b"}),
     a_service(model={"name": "llama", "kind": "BaseModel"}),
 ]
-CODES = ["model-kind-elsewhere", "size-unparsable", "shadowed", "zero-weight"]
+CODES = ["size-unparsable", "model-kind-elsewhere", "shadowed", "zero-weight"]
+KEPT = ("cluster", "key", "state", "first_seen", "gone_at")
+"""What only the database knows."""
 
 
 @pytest.fixture
@@ -42,14 +44,15 @@ def test_json_has_the_facts_and_what_to_do_errors_first(file: Path) -> None:
 
     assert [each["code"] for each in found] == CODES
     for each in found:
-        assert each.keys() == {"cluster", "code", "severity", "object", "path", "facts", "what", "next"}
+        told = {"code", "severity", "object", "component", "path", "about", "facts", "what", "next"}
+        assert each.keys() == told | set(KEPT)
         assert each["severity"] == SEVERITIES[each["code"]]
         assert each["what"].endswith(".")
         assert each["next"].endswith(".")
-    assert found[1]["object"] == {"kind": "ClusterServingRuntime", "namespace": None, "name": "tiny"}
-    assert (found[1]["path"], found[1]["facts"]) == ("spec.modelSizeRange.max", {"value": "7b"})
-    assert found[1]["what"].startswith("7b is no size that OME can read")
-    assert found[1]["cluster"] is None
+    assert found[0]["object"] == {"kind": "ClusterServingRuntime", "namespace": None, "name": "tiny"}
+    assert (found[0]["path"], found[0]["facts"]) == ("spec.modelSizeRange.max", {"value": "7b"})
+    assert found[0]["what"].startswith("7b is no size that OME can read")
+    assert found[0]["cluster"] is None
 
 
 def test_the_table_has_a_line_for_each(file: Path) -> None:
@@ -81,7 +84,9 @@ def test_the_database_says_the_same_as_the_manifests(file: Path) -> None:
     stored, alone = run_json("findings"), run_json("findings", "-f", file)
 
     assert {each["cluster"] for each in stored} == {"prod"}
-    assert [{**each, "cluster": None} for each in stored] == alone
+    assert [{**each, **dict.fromkeys(KEPT)} for each in stored] == alone
+    assert {each["state"] for each in stored} == {"present"}
+    assert all(each["key"].startswith(each["code"]) and each["first_seen"] for each in stored)
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ from selection.store.models import (
     Cluster,
     ComponentResult,
     ConflictRow,
-    FindingRow,
+    Finding,
     KindSync,
     ModelResult,
     ReferenceRow,
@@ -125,7 +125,7 @@ _TABLES: dict[type[Model], str] = {
     RuntimeResult: "cluster",
     ReferenceRow: "runtime__cluster",
     ModelResult: "cluster",
-    FindingRow: "cluster",
+    Finding: "cluster",
 }
 _TIMES = {"attempted_at", "listed_at", "confirmed_at"}
 

@@ -26,7 +26,7 @@ from selection.store.models import (
     Cluster,
     ComponentResult,
     ConflictRow,
-    FindingRow,
+    Finding,
     ModelResult,
     ReferenceRow,
     RuntimeResult,
@@ -50,11 +50,13 @@ _TABLES: dict[type[Model], tuple[str, ...]] = {
     RuntimeResult: (),
     ReferenceRow: ("runtime__kind", "runtime__namespace", "runtime__name"),
     ModelResult: (),
-    FindingRow: (),
+    Finding: (),
 }
 """Every derived table, with what says whose a row is where that is a key of another row."""
 
 _OWN = {"id", "cluster_id", "result_id", "runtime_id", "computed_at", "generation"}
+_SEEN = {"key", "first_seen", "changed_at", "gone_at", "came_back", "came_back_at"}
+"""What a finding has of its cluster's name, and of when who judges looked."""
 
 
 def derived(cluster: Cluster) -> dict[str, list[str]]:
@@ -65,8 +67,10 @@ def derived(cluster: Cluster) -> dict[str, list[str]]:
     found = {}
     for table, parents in _TABLES.items():
         owner = f"{parents[0].partition('__')[0]}__cluster" if parents else "cluster"
-        fields = [field.attname for field in table._meta.concrete_fields if field.attname not in _OWN]
+        fields = [field.attname for field in table._meta.concrete_fields if field.attname not in _OWN | _SEEN]
         rows = table._default_manager.filter(**{owner: cluster}).values(*fields, *parents)
+        if table is Finding:
+            rows = rows.filter(gone_at=None)
         found[table.__name__] = sorted(repr(sorted(row.items())) for row in rows)
     problems = ("kind", "namespace", "name", "problem_path", "problem_message")
     stored = StoredObject.objects.filter(cluster=cluster).values_list(*problems)

@@ -226,7 +226,7 @@ def test_an_exception_in_the_middle_of_judging_leaves_the_old_answers(monkeypatc
         "RuntimeResult",
         "ReferenceRow",
         "ModelResult",
-        "FindingRow",
+        "Finding",
     ):
         assert after[table] == before[table]
     cluster.refresh_from_db()

@@ -1,4 +1,4 @@
-"""Findings: what follows from the rules and nobody else reports."""
+"""Findings: everything that is to be said of the objects."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import ClassVar
 from django.db.models import QuerySet
 
 from selection.faces.api.lists import ListView, More, list_shape
-from selection.faces.api.shapes import Shape, mapped, text
+from selection.faces.api.shapes import Shape, mapped, moment, number, text
 from selection.faces.pages.findings import FINDINGS
-from selection.faces.plain import plain_sentence
-from selection.store.findings import ORDER, finding_rows
-from selection.store.models import FindingRow
+from selection.faces.telling import plainly_told
+from selection.rules.codes import SETTABLE
+from selection.store.findings import finding_rows
+from selection.store.models import Finding
 
 __all__ = ["FindingList"]
 
@@ -19,7 +20,7 @@ __all__ = ["FindingList"]
 class FindingRowShape(Shape):
     """A finding about an object."""
 
-    severity = text(f"One of {', '.join(ORDER)}.")
+    severity = text(f"One of {', '.join(SETTABLE)}.")
     code = text("What it is; docs/rules/findings.md has the codes.")
     cluster = text("The cluster.")
     kind = text("The object's kind.")
@@ -27,16 +28,27 @@ class FindingRowShape(Shape):
     name = text("The object's name.")
     path = text("The field.")
     facts = mapped("What there is to say of it.")
+    key = text("What it is known by, whatever becomes of the object; part of its page's address.")
+    family = text("What kind of finding it is; docs/rules/findings.md has the families.")
+    component = text('`engine`, `decoder`, `router`, or `""` for the whole object.')
+    about = text("What else tells it apart: another object, an entry, a field, a mode.")
+    state = text("`present`, `back` when it was gone and is there again, or `gone`.")
+    first_seen = moment("When it was first seen.")
+    changed_at = moment("When what it rests on last became another.", null=True)
+    came_back = number("How often it came back after it was gone.")
+    came_back_at = moment("When it last came back.", null=True)
+    gone_at = moment("When it went.", null=True)
+    evidence = text("A digest of what it rests on.")
     what = text("What it is, for people: the words may change.")
     next = text("What to do, for people: the words may change.")
 
 
-def _what(row: FindingRow) -> str:
-    return plain_sentence("finding", row.code, finding=row, cluster=row.cluster.name)
+def _what(row: Finding) -> str:
+    return plainly_told(row, row.cluster.name)
 
 
-def _next(row: FindingRow) -> str:
-    return plain_sentence("finding", row.code, "next", finding=row, cluster=row.cluster.name)
+def _next(row: Finding) -> str:
+    return plainly_told(row, row.cluster.name, "next")
 
 
 class FindingList(ListView):
@@ -46,9 +58,9 @@ class FindingList(ListView):
     row, shape = FindingRowShape, list_shape(FindingRowShape)
     listing = FINDINGS
     more: ClassVar[More] = {"what": _what, "next": _next}
-    identity = ("cluster__name", "kind", "namespace", "name", "code", "path", "ordinal")
-    by = "cluster, kind, namespace, name, code and field"
+    identity = ("cluster__name", "kind", "namespace", "name", "code", "key")
+    by = "cluster, kind, namespace, name and code"
 
-    def rows(self, **names: str) -> QuerySet[FindingRow]:
+    def rows(self, **names: str) -> QuerySet[Finding]:
         """Every finding that is seen."""
         return finding_rows()

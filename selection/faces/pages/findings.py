@@ -1,19 +1,21 @@
-"""Findings: what follows from the rules and nobody else reports, each with what to do."""
+"""Findings: everything that is to be said of the objects, as one list and each on a page of its own."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from selection.faces.filters import FindingFilter
+from selection.faces.filters_findings import FindingFilter
 from selection.faces.lists import Column, Group, Listing, ListState, show_list
 from selection.faces.words import word
-from selection.rules.findings import SEVERITIES
-from selection.store.findings import code_counts, finding_rows
+from selection.rules.objects import ObjectRef
+from selection.store.findings import code_counts, find_finding, finding_rows, findings_about, in_state, seen_of
+from selection.store.severities import grade_of
 
-__all__ = ["FINDINGS", "findings"]
+__all__ = ["FINDINGS", "finding", "findings"]
 
 FINDINGS = Listing(
     name="findings",
@@ -28,13 +30,27 @@ FINDINGS = Listing(
         Column("name", "Object", ("name", "namespace", "cluster__name"), "name"),
         Column("path", "", value="path"),
         Column("what", "What it is, and what to do"),
+        Column("seen", "Since", ("-first_seen",)),
         Column("facts", "", value="facts"),
+        Column("key", "", value="key"),
+        Column("family", "", value="family"),
+        Column("component", "", value="component"),
+        Column("about", "", value="about"),
+        Column("state", "", value="state"),
+        Column("first_seen", "", value="first_seen"),
+        Column("changed_at", "", value="changed_at"),
+        Column("came_back", "", value="came_back"),
+        Column("came_back_at", "", value="came_back_at"),
+        Column("gone_at", "", value="gone_at"),
+        Column("evidence", "", value="evidence"),
     ),
     row="findings/row.html",
     empty="findings/empty.html",
     sort="severity",
     groups={
-        "code": Group("finding", ("code",), ("urgency",), "finding"),
+        "severity": Group("severity", ("severity",), ("urgency",), "severity"),
+        "code": Group("finding", ("code",), ("urgency",), "code"),
+        "cluster": Group("cluster", ("cluster__name",)),
         "namespace": Group("namespace", ("namespace",)),
         "object": Group("object", ("cluster__name", "kind", "namespace", "name")),
     },
@@ -45,7 +61,8 @@ FINDINGS = Listing(
 @require_GET
 def findings(request: HttpRequest) -> HttpResponseBase:
     """The page of findings, ``/findings/``."""
-    return show_list(request, FINDINGS, finding_rows(), "findings/page.html", _summary)
+    rows = in_state(finding_rows(), request.GET.get("state", ""), request.GET.get("severity", ""))
+    return show_list(request, FINDINGS, rows, "findings/page.html", _summary)
 
 
 def _summary(state: ListState) -> dict[str, Any]:
@@ -53,6 +70,27 @@ def _summary(state: ListState) -> dict[str, Any]:
     counts = code_counts(state.narrowed_without("code"))
     asked = state.query.get("code", "")
     return {
-        "codes": [(code, word("severity", SEVERITIES[code]), count, code == asked) for code, count in counts.items()],
-        "all_codes": sum(counts.values()),
+        "codes": [
+            (code, word("severity", severity), count, code == asked) for code, (severity, count) in counts.items()
+        ],
+        "all_codes": sum(count for _, count in counts.values()),
     }
+
+
+@require_GET
+def finding(request: HttpRequest, key: str) -> HttpResponse:
+    """The page of one finding, ``/findings/<key>/``: what, why, since when, what it rests on, and what to do."""
+    found = find_finding(key)
+    if found is None:
+        raise Http404("There is no such finding, or it is gone for longer than findings are kept.")
+    ref = ObjectRef(found.kind, found.namespace, found.name)
+    others = [each for each in findings_about(found.cluster, ref) if each.pk != found.pk]
+    values = {
+        "finding": found,
+        "cluster": found.cluster,
+        "ref": ref,
+        "seen": seen_of(found),
+        "grade": grade_of(found.code),
+        "others": others,
+    }
+    return render(request, "findings/finding.html", values)

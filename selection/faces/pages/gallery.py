@@ -15,7 +15,7 @@ from selection.faces.pictures import columns, parts, steps
 from selection.faces.words import FAMILIES
 from selection.rules.objects import ObjectRef
 from selection.store.daily import Stand
-from selection.store.models import Cluster, FindingRow
+from selection.store.models import Cluster, Finding
 from selection.store.timeline import DayCount
 
 __all__ = ["gallery"]
@@ -66,7 +66,7 @@ def _values() -> dict[str, Any]:
         "days": columns([DayCount(today - timedelta(days=back), 1, back * 7 % 11) for back in range(14)], 14, today),
         "progress": steps([Stand(today - timedelta(days=30 - day), 20 + day // 10, day // 2) for day in range(31)]),
         "findings": [
-            FindingRow(
+            Finding(
                 severity=severity,
                 code=code,
                 kind="ServingRuntime",

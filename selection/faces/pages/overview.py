@@ -15,14 +15,15 @@ from django.views.decorators.http import require_GET
 from selection.faces.exports import EXPORTS, export
 from selection.faces.links import manifest_url, object_url
 from selection.faces.pictures import columns, parts, steps
-from selection.faces.plain import plain_sentence
+from selection.faces.tables import CLUSTERS, STANDS, asked_table, cluster_rows, stand_rows
+from selection.faces.telling import plainly_told
 from selection.faces.words import word
 from selection.rules.migration import STATES
-from selection.store.attention import Attention, Concern, concerns
+from selection.store.attention import Concern, concerns
 from selection.store.daily import progress
 from selection.store.findings import severity_counts
 from selection.store.freshness import freshness
-from selection.store.models import Cluster
+from selection.store.models import Cluster, Finding
 from selection.store.overview import OFF_MULTI_NODE, Overview
 from selection.store.overview import overview as count_everything
 from selection.store.timeline import changes, changes_per_day
@@ -38,7 +39,7 @@ LATEST = 2
 EXPORTED = 1000
 """So many rows of each kind of concern are exported."""
 
-CLUSTERS = 12
+BARS = 12
 """So many clusters have a bar of their own."""
 
 #: The list that holds all rows of a concern, and the filter that picks them.
@@ -48,7 +49,6 @@ _LISTS = {
     "migration": ("migration", "state"),
 }
 _OTHER_LISTS = {
-    "refused": ("services", {"admitted": "false"}),
     "unreadable": ("clusters", {"view": "unreadable"}),
     "broken-chain": ("runtimes", {"trouble": "chain"}),
 }
@@ -64,12 +64,15 @@ _NEXT = {
     "broken-chain": ("inheritance", "See its parents"),
 }
 
+_KINDS = {"InferenceService": "service", "ServingRuntime": "runtime", "ClusterServingRuntime": "runtime"}
+
 
 @require_GET
 def overview(request: HttpRequest) -> HttpResponseBase:
     """Counts, what needs a person, and the clusters; ``?cluster=`` looks at one of them.
 
-    ``?format=csv`` and ``?format=json`` send what needs a person: at most :data:`EXPORTED` of each kind.
+    ``?format=csv`` and ``?format=json`` send what needs a person: at most :data:`EXPORTED` of each kind; with
+    ``?table=clusters`` the clusters, with ``?table=days`` the progress off MultiNode day by day.
     """
     clusters = freshness()
     name = request.GET.get("cluster", "")
@@ -78,10 +81,15 @@ def overview(request: HttpRequest) -> HttpResponseBase:
         raise Http404(f"No cluster is named {name}.")
     counts = count_everything(cluster)
     form = request.GET.get("format", "")
+    table, _ = asked_table(request, "needs-a-person", "clusters", "days") or ("", "")
+    if table == "clusters":
+        return export(form, table, CLUSTERS, cluster_rows(clusters))
+    if table == "days":
+        return export(form, "off-multi-node", STANDS, stand_rows(progress(cluster)))
     if form in EXPORTS:
-        return export(form, "needs-a-person", _KEYS, _exported(concerns(counts, cluster, most=EXPORTED)))
+        return export(form, "needs-a-person", _KEYS, _exported(concerns(cluster, most=EXPORTED)))
     query = {"cluster": name} if name else {}
-    found = concerns(counts, cluster)
+    found = concerns(cluster)
     looked_at = [each for each in clusters if cluster in (None, each.cluster)]
     return render(
         request,
@@ -111,23 +119,17 @@ _KEYS = ("state", "code", "cluster", "kind", "namespace", "name", "component", "
 def _exported(found: list[Concern]) -> Iterator[dict[str, object]]:
     for concern in found:
         for row in concern.rows:
-            values: dict[str, Any] = {
-                "conflict": row.conflict,
-                "facts": row.facts,
-                "component": row.component,
-                "cluster": row.cluster,
-                "message": row.message,
-            }
+            cluster = row.cluster.name
             yield {
                 "state": word(concern.family, concern.code).label,
                 "code": concern.code,
-                "cluster": row.cluster,
-                "kind": row.subject.kind,
-                "namespace": row.subject.namespace,
-                "name": row.subject.name,
+                "cluster": cluster,
+                "kind": row.kind,
+                "namespace": row.namespace,
+                "name": row.name,
                 "component": row.component,
-                "what": plain_sentence(concern.family, concern.code, "", **values),
-                "next": plain_sentence(concern.family, concern.code, "next", **values),
+                "what": plainly_told(row, cluster),
+                "next": plainly_told(row, cluster, "next"),
             }
 
 
@@ -157,7 +159,7 @@ def _modes(counts: Overview) -> list[dict[str, Any]]:
     for mode in counts.modes:
         for name, count in mode.clusters.items():
             totals[name] = totals.get(name, 0) + count
-    largest = sorted(totals, key=lambda name: (-totals[name], name))[:CLUSTERS]
+    largest = sorted(totals, key=lambda name: (-totals[name], name))[:BARS]
     return [
         {
             "cluster": name,
@@ -168,21 +170,22 @@ def _modes(counts: Overview) -> list[dict[str, Any]]:
     ]
 
 
-def _next(concern: Concern, row: Attention) -> tuple[str, str]:
+def _next(concern: Concern, row: Finding) -> tuple[str, str]:
     """Where the next step begins, and what to call the way there."""
-    ref = row.subject
-    there = object_url(row.cluster, ref.kind, ref.namespace, ref.name)
+    there = object_url(row.cluster.name, row.kind, row.namespace, row.name)
     if concern.code == "unreadable":
-        return manifest_url(row.cluster, ref.kind, ref.namespace, ref.name), "See the manifest"
+        return manifest_url(row.cluster.name, row.kind, row.namespace, row.name), "See the manifest"
     if concern.code in _NEXT:
         anchor, text = _NEXT[concern.code]
         return (f"{there}#{anchor}" if there else ""), text
-    return (f"{there}#{row.component}" if there and row.component else there), f"See the {row.component or 'service'}"
+    return (
+        f"{there}#{row.component}" if there and row.component else there
+    ), f"See the {row.component or _KINDS.get(row.kind, 'object')}"
 
 
 def _list_url(concern: Concern, query: dict[str, str]) -> str:
     if concern.family in _LISTS:
         page, parameter = _LISTS[concern.family]
         return f"{reverse(page)}?{urlencode({parameter: concern.code, **query})}"
-    page, filters = _OTHER_LISTS[concern.code]
+    page, filters = _OTHER_LISTS.get(concern.code, ("findings", {"code": concern.code}))
     return f"{reverse(page)}?{urlencode({**filters, **query})}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 from .derived import (
     ComponentResult,
     ConflictRow,
-    FindingRow,
     ModelResult,
     ReferenceRow,
     RuntimeResult,
@@ -28,7 +27,6 @@ __all__ = [
     "DailyCount",
     "Finding",
     "FindingEvent",
-    "FindingRow",
     "KindSync",
     "ModelResult",
     "ObjectChange",

@@ -16,7 +16,6 @@ from .read import Cluster
 __all__ = [
     "ComponentResult",
     "ConflictRow",
-    "FindingRow",
     "ModelResult",
     "ReferenceRow",
     "RuntimeResult",
@@ -258,34 +257,6 @@ class ReferenceRow(SightedModel):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.token}"
-
-
-class FindingRow(SightedModel):
-    """Something that follows from the rules about one object: see :mod:`selection.rules.findings`."""
-
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="findings")
-    kind = models.CharField(max_length=63)
-    namespace = models.CharField(max_length=253, blank=True)
-    name = models.CharField(max_length=253)
-    code = models.CharField(max_length=40)
-    path = models.CharField(max_length=500, blank=True)
-    ordinal = models.PositiveSmallIntegerField(default=0, help_text="Tells findings of one object, code and path apart")
-    severity = models.CharField(max_length=10)
-    facts: models.JSONField[Any, Any] = models.JSONField(default=dict)
-
-    where = Where(namespaces=("namespace",), hidden=models.Q(namespace="", code__in=OF_ALL_MODELS))
-
-    class Meta:
-        ordering: ClassVar[list[str]] = ["cluster", "severity", "code", "kind", "namespace", "name", "path", "ordinal"]
-        constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(
-                fields=["cluster", "kind", "namespace", "name", "code", "path", "ordinal"], name="finding_once"
-            )
-        ]
-        indexes: ClassVar[list[models.Index]] = [models.Index(fields=["code"], name="finding_code")]
-
-    def __str__(self) -> str:
-        return f"{self.code} {self.kind} {self.namespace}/{self.name}"
 
 
 class ModelResult(SightedModel):
