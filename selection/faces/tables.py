@@ -18,20 +18,29 @@ from selection.rules.candidates import Candidate
 from selection.rules.migration_order import FleetOrder, RuntimeTurn
 from selection.rules.objects import ObjectRef
 from selection.rules.prospects import Loss, Overlap
+from selection.store.daily import Stand
+from selection.store.freshness import Freshness
+from selection.store.models import ModelResult
 
 __all__ = [
     "CANDIDATES",
+    "CLUSTERS",
+    "ELSEWHERE",
     "FACTS",
     "LOSSES",
     "OVERLAPS",
+    "STANDS",
     "TURNS",
     "WAVES",
     "WINS",
     "asked_table",
     "candidate_rows",
+    "cluster_rows",
+    "elsewhere_rows",
     "fact_rows",
     "loss_rows",
     "overlap_rows",
+    "stand_rows",
     "turn_rows",
     "wave_rows",
     "win_rows",
@@ -52,6 +61,18 @@ CANDIDATES = (
 )
 """The columns of candidates, with the names and values of the explanation's JSON (docs/explain.md)."""
 
+CLUSTERS = (
+    "cluster",
+    "source",
+    "ome_version",
+    "ome_version_from",
+    "oldest_data",
+    "last_sync",
+    "kinds_not_read",
+    "error",
+)
+STANDS = ("day", "off_multi_node", "multi_node")
+ELSEWHERE = ("cluster", "kind", "namespace", "name", "size", "qualified", "first_kind", "first", "services")
 FACTS = ("part", "what", "a", "b", "differs")
 LOSSES = ("namespace", "service", "how", "outcome", "instead_kind", "instead_namespace", "instead")
 WINS = ("namespace", "service", "rank", "winner_kind", "winner_namespace", "winner", "because", "winners", "own")
@@ -97,6 +118,36 @@ def candidate_rows(candidates: Iterable[Candidate]) -> Iterator[Row]:
     for each in candidates:
         value = each.to_dict()
         yield {key: value[key] for key in CANDIDATES}
+
+
+def cluster_rows(clusters: Iterable[Freshness]) -> Iterator[Row]:
+    """Each cluster: whose rules judge it, how old its data is, and how its last sync went."""
+    for each in clusters:
+        cluster = each.cluster
+        yield {
+            "cluster": cluster.name,
+            "source": cluster.source,
+            "ome_version": cluster.ome_version,
+            "ome_version_from": cluster.ome_version_source,
+            "oldest_data": each.listed_at,
+            "last_sync": cluster.sync_finished_at,
+            "kinds_not_read": each.failed,
+            "error": cluster.sync_error,
+        }
+
+
+def stand_rows(stands: Iterable[Stand]) -> Iterator[Row]:
+    """How many components are off MultiNode on each day, and of how many."""
+    for each in stands:
+        yield {"day": each.day, "off_multi_node": each.off, "multi_node": each.multi_node}
+
+
+def elsewhere_rows(models: Iterable[ModelResult]) -> Iterator[Row]:
+    """The models of one name, each with how many runtimes qualify for it and the one that comes first."""
+    for row in models:
+        told = ("kind", "namespace", "name", "size", "qualified", "first_kind", "services")
+        values = {name: getattr(row, name) for name in told}
+        yield {"cluster": row.cluster.name, **values, "first": row.first_name}
 
 
 def fact_rows(parts: Iterable[Part]) -> Iterator[Row]:

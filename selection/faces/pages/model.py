@@ -16,7 +16,7 @@ from selection.faces.filters import UserFilter
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.lists import Column, Group, Listing, list_state, respond
 from selection.faces.pages.errors import missing_object
-from selection.faces.tables import CANDIDATES, asked_table, candidate_rows
+from selection.faces.tables import CANDIDATES, ELSEWHERE, asked_table, candidate_rows, elsewhere_rows
 from selection.faces.timelines import timeline_of
 from selection.rules.candidates import Candidate
 from selection.rules.explain import explain_model
@@ -86,7 +86,8 @@ def model(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpResp
 
     ``?namespace=`` names the namespace in which a ClusterBaseModel is judged; without it only the cluster's
     runtimes are candidates. ``?check=`` shows all that one check excludes, ``?among=`` turns their pages.
-    ``?table=candidates&format=csv|json`` sends all candidates; without ``table`` it is the services that use the model.
+    ``?table=candidates&format=csv|json`` sends all candidates, ``?table=elsewhere`` the models of its name; without
+    ``table`` it is the services that use the model.
     """
     namespace = "" if scope == CLUSTER_SCOPE else scope
     try:
@@ -95,7 +96,9 @@ def model(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpResp
         kind = "BaseModel" if namespace else "ClusterBaseModel"
         return missing_object(request, cluster, kind, namespace, name)
     judged_in = namespace or request.GET.get("namespace", "")
-    table = asked_table(request, "services", "candidates")
+    table = asked_table(request, "services", "candidates", "elsewhere")
+    if table and table[0] == "elsewhere":
+        return export(table[1], "elsewhere", ELSEWHERE, elsewhere_rows(models_named_alike(row)))
     if table and table[0] == "candidates":
         return _exported(table[1], row, judged_in)
     state = list_state(request, USERS, services_of_model(row))

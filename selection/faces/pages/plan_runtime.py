@@ -7,16 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from selection.faces.cli.output import as_json
+from selection.faces.exports import export
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.migrating import copy_diff, copy_text, manifest_yaml, runtime_copy
 from selection.faces.pages.errors import missing_object
 from selection.faces.pages.plan_parts import diff_lines, download, stored_manifests
 from selection.faces.plan_markdown import copy_markdown
+from selection.faces.tables import asked_table
+from selection.faces.tables_plan import EDITS, edit_rows
+from selection.faces.tables_runtime import REFERENCES, reference_rows
 from selection.rules.candidates import Candidate, listed
 from selection.rules.edits import Edit
 from selection.rules.fleet import Fleet, evolved
@@ -56,11 +60,12 @@ class _Told:
 
 
 @require_GET
-def runtime_plan(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpResponse:
+def runtime_plan(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpResponseBase:
     """The page, ``/migration/runtimes/<cluster>/<scope>/<name>/``.
 
     ``?format=yaml`` sends the copy, with ``&layers=2`` the parent's copy and a child that inherits from it;
     ``?format=markdown`` sends everything, ``?format=json`` what ``manage.py migrate-plan -o json`` prints of it.
+    ``?table=references|edits&format=csv|json`` sends one of its tables.
     """
     namespace = "" if scope == CLUSTER_SCOPE else scope
     try:
@@ -68,6 +73,9 @@ def runtime_plan(request: HttpRequest, cluster: str, scope: str, name: str) -> H
     except RuntimeResult.DoesNotExist:
         kind = "ServingRuntime" if namespace else "ClusterServingRuntime"
         return missing_object(request, cluster, kind, namespace, name)
+    table = asked_table(request, "references", "edits")
+    if table and table[0] == "references":
+        return export(table[1], "references", REFERENCES, reference_rows(references_of(row)))
     fleet = fleet_of(row.cluster)
     found = fleet.runtimes.get((row.namespace, row.name))
     waiting = waiting_services(row.cluster, ObjectRef(row.kind, row.namespace, row.name))
@@ -81,6 +89,8 @@ def runtime_plan(request: HttpRequest, cluster: str, scope: str, name: str) -> H
     if found is None:
         return render(request, "plan/runtime.html", context)
     copy, layered = runtime_copy(fleet, stored_manifests(row.cluster), found)
+    if table:
+        return export(table[1], "edits", EDITS, edit_rows(copy))
     text = copy_text(copy)
     diff = copy_diff(copy, text=text)
     form = request.GET.get("format", "")

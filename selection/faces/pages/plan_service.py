@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from selection.faces.cli.output import as_json
 from selection.faces.comparing import NOTHING, Fact, Value, spec_diff
+from selection.faces.exports import export
 from selection.faces.migrating import copy_diff, copy_text, service_plans
 from selection.faces.pages.errors import missing_object
 from selection.faces.pages.plan_parts import download, stored_manifests
 from selection.faces.plan_markdown import service_markdown
+from selection.faces.tables import asked_table
+from selection.faces.tables_plan import NEEDS, OUTCOME, need_rows, outcome_rows
 from selection.faces.words import word
 from selection.rules.explanation import Explanation
 from selection.rules.objects import ObjectRef
@@ -39,11 +42,12 @@ class _Told:
 
 
 @require_GET
-def service_plan(request: HttpRequest, cluster: str, namespace: str, name: str) -> HttpResponse:
+def service_plan(request: HttpRequest, cluster: str, namespace: str, name: str) -> HttpResponseBase:
     """The page, ``/migration/services/<cluster>/<namespace>/<name>/``.
 
     ``?format=markdown`` sends the plan for a change request, ``?format=yaml`` the copy of the runtime that it names,
     ``?format=json`` what ``manage.py migrate-plan -o json`` prints of it.
+    ``?table=outcome|accelerators&format=csv|json`` sends one of its tables.
     """
     found = find_cluster(cluster)
     if found is None:
@@ -54,6 +58,10 @@ def service_plan(request: HttpRequest, cluster: str, namespace: str, name: str) 
         (plan,) = service_plans(fleet_of(found), manifests, [ref], waiting=partial(waiting_counts, found))
     except LookupError:
         return missing_object(request, cluster, "InferenceService", namespace, name)
+    if table := asked_table(request, "outcome", "accelerators"):
+        if table[0] == "outcome":
+            return export(table[1], "outcome", OUTCOME, outcome_rows(outcome_facts(plan)))
+        return export(table[1], "accelerators", NEEDS, need_rows(plan.components))
     form = request.GET.get("format", "")
     if form == "markdown":
         texts = {plan.copy.runtime: (copy_text(plan.copy), copy_diff(plan.copy))} if plan.copy else {}

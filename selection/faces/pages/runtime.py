@@ -25,6 +25,18 @@ from selection.faces.tables import (
     overlap_rows,
     win_rows,
 )
+from selection.faces.tables_runtime import (
+    ENTRIES,
+    INHERITED,
+    PLACES,
+    REFERENCES,
+    REFUSED,
+    entry_rows,
+    inherited_rows,
+    place_rows,
+    reference_rows,
+    refused_rows,
+)
 from selection.faces.timelines import timeline_of
 from selection.rules.admission import admit_runtime
 from selection.rules.fleet import Effective, Fleet
@@ -62,20 +74,32 @@ USERS = Listing(
     fields=6,
 )
 
+_TABLES = {
+    "losses": LOSSES,
+    "wins": WINS,
+    "overlaps": OVERLAPS,
+    "refused": REFUSED,
+    "formats": ENTRIES,
+    "modes": PLACES,
+    "inherited": INHERITED,
+    "references": REFERENCES,
+}
+"""The tables that can be exported, by what ``?table=`` calls them, with their columns."""
+
 
 @require_GET
 def runtime(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpResponseBase:
     """The page of a runtime, ``/runtimes/<cluster>/<scope>/<name>/``.
 
-    ``?table=losses|wins|overlaps&format=csv|json`` sends one of the tables of what hangs on it; without ``table`` it is
-    the services that get it.
+    ``?table=…&format=csv|json`` sends one of its other tables (the keys of ``_TABLES``); without ``table`` it is the
+    services that get it.
     """
     namespace = "" if scope == CLUSTER_SCOPE else scope
     try:
         row = find_runtime_row(cluster, namespace, name)
     except RuntimeResult.DoesNotExist:
         return missing_object(request, cluster, _kind(namespace), namespace, name)
-    table = asked_table(request, "services", "losses", "wins", "overlaps")
+    table = asked_table(request, "services", *_TABLES)
     if table and table[0] != "services":
         return _exported(*table, row)
     state = list_state(request, USERS, services_of_runtime(row))
@@ -83,15 +107,25 @@ def runtime(request: HttpRequest, cluster: str, scope: str, name: str) -> HttpRe
 
 
 def _exported(table: str, form: str, row: RuntimeResult) -> HttpResponseBase:
-    """One table of what hangs on the runtime; without rows for a runtime that can't be read, as the page has none."""
+    """One table of the page; without rows for a runtime that can't be read where the page has none, either."""
     fleet = fleet_of(row.cluster)
+    if table == "refused":
+        return export(form, table, REFUSED, refused_rows(refused_services(fleet, row)))
+    if table == "references":
+        return export(form, table, REFERENCES, reference_rows(references_of(row)))
     found = fleet.runtimes.get((row.namespace, row.name))
-    told = stakes(fleet, found, services_of_runtime(row).values_list("namespace", "name")) if found else None
-    if table == "losses":
-        return export(form, "losses", LOSSES, loss_rows(told.losses if told else ()))
-    if table == "wins":
-        return export(form, "wins", WINS, win_rows(told.wins if told else ()))
-    return export(form, "overlaps", OVERLAPS, overlap_rows(told.overlaps if told else ()))
+    if found is None:
+        return export(form, table, _TABLES[table], ())
+    if table in {"losses", "wins", "overlaps"}:
+        told = stakes(fleet, found, services_of_runtime(row).values_list("namespace", "name"))
+        lost, won, others = loss_rows(told.losses), win_rows(told.wins), overlap_rows(told.overlaps)
+        return export(form, table, _TABLES[table], {"losses": lost, "wins": won, "overlaps": others}[table])
+    if table == "formats":
+        return export(form, table, ENTRIES, entry_rows(entry_readings(found)))
+    effective = fleet.effective(found)
+    if table == "modes":
+        return export(form, table, PLACES, place_rows(mode_places(found, effective, fleet.semantics)))
+    return export(form, table, INHERITED, inherited_rows(_merged(fleet, effective).get("set_by", ())))
 
 
 def _context(row: RuntimeResult) -> dict[str, Any]:

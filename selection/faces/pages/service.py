@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
@@ -16,6 +16,7 @@ from selection.faces.manifests import annotated_lines, manifest_text, marks_of
 from selection.faces.pages.errors import missing_object
 from selection.faces.remedying import Change, first_fixes, needed
 from selection.faces.tables import CANDIDATES, asked_table, candidate_rows
+from selection.faces.tables_service import CHECKS, RULES, WORKLOADS, check_rows, rule_rows, workload_rows
 from selection.faces.timelines import timeline_of
 from selection.rules.accelerators import required_classes
 from selection.rules.explain import explain_service
@@ -39,13 +40,22 @@ LINES_SHOWN = 2000
 RANKED_SHOWN = 10
 """Qualified runtimes that are shown before a reader asks for all of them."""
 
+_TABLES: dict[str, tuple[tuple[str, ...], Callable[[Explanation], Iterable[dict[str, object]]]]] = {
+    "candidates": (CANDIDATES, lambda explanation: candidate_rows(explanation.candidates)),
+    "checks": (CHECKS, check_rows),
+    "rules": (RULES, rule_rows),
+    "workloads": (WORKLOADS, workload_rows),
+}
+"""The tables that can be exported, by what ``?table=`` calls them: their columns, and what gives the rows."""
+
 
 @require_GET
 def service(request: HttpRequest, cluster: str, namespace: str, name: str) -> HttpResponseBase:
     """The explanation; ``?check=`` and ``?q=`` narrow the excluded, ``?page=`` turns their pages.
 
     ``?format=json`` answers with the explanation's own JSON, as ``manage.py explain -o json`` prints it,
-    ``?format=csv`` with its candidates; ``?table=candidates&format=json`` with these alone.
+    ``?format=csv`` with its candidates; ``?table=candidates&format=json`` with these alone, and so the other tables
+    (the keys of ``_TABLES``).
     """
     found = find_cluster(cluster)
     if found is None:
@@ -55,8 +65,9 @@ def service(request: HttpRequest, cluster: str, namespace: str, name: str) -> Ht
         explanation = explain_service(fleet, namespace, name)
     except LookupError:
         return missing_object(request, cluster, "InferenceService", namespace, name)
-    if table := asked_table(request, "candidates"):
-        return export(table[1], "candidates", CANDIDATES, candidate_rows(explanation.candidates))
+    if table := asked_table(request, *_TABLES):
+        columns, rows = _TABLES[table[0]]
+        return export(table[1], table[0], columns, rows(explanation))
     if request.GET.get("format") == "json":
         return JsonResponse(explanation.to_dict(), json_dumps_params={"indent": 2, "ensure_ascii": False})
     case = _case(explanation)
