@@ -107,7 +107,7 @@ def fill(size: Size) -> Found:
 def full(size: Size) -> Found:
     """Every derived row made anew, from the objects in the database."""
     cluster = _cluster()
-    for rows in ("services", "conflicts", "runtimes", "models", "findings"):
+    for rows in ("services", "conflicts", "runtimes", "models", "stream"):
         getattr(cluster, rows).all().delete()
     Cluster.objects.filter(pk=cluster.pk).update(evaluated_generation=0)
     cluster.refresh_from_db()

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from selection.rules.differences import Difference, differences
 
-from .models import Change, ObjectChange, StoredObject
+from .holding import hold_clusters
+from .models import Change, Finding, FindingEvent, ObjectChange, StoredObject
 from .rows import Delta
 
 __all__ = ["MOST_DIFFERENCES", "note_objects", "prune_changes"]
@@ -94,14 +97,29 @@ def _told(difference: Difference) -> dict[str, str | None]:
 def prune_changes(now: datetime | None = None) -> int:
     """Delete changes that are older than ``OME_DASHBOARD_KEEP_CHANGES_DAYS``, and return how many there were.
 
-    An object's change stays as long as something that it caused.
+    An object's change stays as long as something that it caused. Findings that are gone for so long go, too, and what
+    became of others so long ago; one that is there stays, whenever it was first seen.
     """
     oldest = (now or timezone.now()) - timedelta(days=settings.KEEP_CHANGES_DAYS)
     gone = _delete(Change.objects.filter(at__lt=oldest))
-    return gone + _delete(ObjectChange.objects.filter(at__lt=oldest, effects__isnull=True))
+    gone += _delete(ObjectChange.objects.filter(at__lt=oldest, effects__isnull=True))
+    gone += _delete(FindingEvent.objects.filter(at__lt=oldest))
+    return gone + _delete_findings(Finding.objects.filter(gone_at__lt=oldest))
 
 
-def _delete(rows: QuerySet[Change] | QuerySet[ObjectChange]) -> int:
+def _delete_findings(rows: QuerySet[Finding]) -> int:
+    """The same, so that none comes back meanwhile."""
+    gone = 0
+    while rows.exists():
+        with transaction.atomic():
+            hold_clusters()
+            pks = list(rows.order_by().values_list("pk", flat=True)[:_BATCH])
+            Finding.objects.filter(pk__in=pks).delete()
+            gone += len(pks)
+    return gone
+
+
+def _delete(rows: QuerySet[Any]) -> int:
     """Delete in batches, each a short transaction of its own."""
     gone = 0
     while pks := list(rows.order_by().values_list("pk", flat=True)[:_BATCH]):

@@ -30,7 +30,7 @@ from .rows import Written
 from .severities import severities
 from .upgrades import manifests_beside
 
-__all__ = ["every_told", "prune_stream", "write_stream"]
+__all__ = ["every_told", "write_stream"]
 
 SERVICE = "InferenceService"
 _BATCH = 500
@@ -248,13 +248,3 @@ def _differs(old: _Known, row: Finding) -> bool:
     return old.gone_at is not None or (
         (old.evidence, old.told, old.severity, old.urgency) != (row.evidence, row.told, row.severity, row.urgency)
     )
-
-
-def prune_stream(oldest: datetime) -> int:
-    """Delete findings that are gone since before a moment, and what happened to others before it; return how many."""
-    done = 0
-    for rows in (Finding.objects.filter(gone_at__lt=oldest), FindingEvent.objects.filter(at__lt=oldest)):
-        while pks := list(rows.order_by().values_list("pk", flat=True)[:_BATCH]):
-            rows.model._default_manager.filter(pk__in=pks).delete()
-            done += len(pks)
-    return done

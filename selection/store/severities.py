@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from selection.rules.codes import CODES, SETTABLE, Code, urgency_of
 
-from .models import Cluster, Finding, SeveritySetting
+from .holding import hold_clusters
+from .models import Finding, SeveritySetting
 from .sight import EVERYTHING, seeing
 
 __all__ = ["Graded", "SeverityError", "grade_of", "grades", "set_severity", "severities"]
@@ -81,8 +82,7 @@ def set_severity(code: str, severity: str, *, by: str = "", reason: str = "") ->
     if severity and severity not in SETTABLE:
         raise SeverityError(f"{severity!r} is no severity; there are {', '.join(SETTABLE)}")
     with transaction.atomic(), seeing(EVERYTHING):
-        # Who evaluates holds its cluster's row, and reads the settings after it has it.
-        list(Cluster.objects.select_for_update().order_by("pk").values_list("pk", flat=True))
+        hold_clusters()  # who evaluates reads the settings after it has its cluster's row
         if severity:
             values = {"severity": severity, "by": by[:150], "reason": reason[:500], "at": timezone.now()}
             SeveritySetting.objects.update_or_create(code=code, defaults=values)
