@@ -21,6 +21,18 @@ __all__ = ["BearerAuthentication", "ScopeOfToken", "SignedInUnlessLocal"]
 REALM = 'Bearer realm="ome-dashboard"'
 
 
+class TokenRefused(AuthenticationFailed):  # type: ignore[misc]  # the base has no types
+    """A token that isn't taken, with a code that says why: ``token-`` and unknown, revoked, expired or inactive."""
+
+    own_code = True
+
+
+class ScopeTooSmall(PermissionDenied):  # type: ignore[misc]  # the base has no types
+    """A token whose scope doesn't hold what was asked."""
+
+    own_code = True
+
+
 class BearerAuthentication(BaseAuthentication):  # type: ignore[misc]  # the base has no types
     """By the token that ``selection.people.bearer`` found. First in the settings, so that strangers get a 401."""
 
@@ -28,13 +40,13 @@ class BearerAuthentication(BaseAuthentication):  # type: ignore[misc]  # the bas
         """The user and the token; None when the request has no token.
 
         Raises:
-            AuthenticationFailed: it has one that isn't taken.
+            TokenRefused: it has one that isn't taken.
             Throttled: as before, and there were too many of those from this address.
         """
         refusal = getattr(request._request, "token_refusal", None)
         if refusal is not None:
             count_stranger(request)
-            raise AuthenticationFailed(refusal.detail, refusal.code)
+            raise TokenRefused(refusal.detail, refusal.code)
         token = getattr(request._request, "token", None)
         return (token.user, token) if token is not None else None
 
@@ -66,7 +78,7 @@ class ScopeOfToken(BasePermission):  # type: ignore[misc]  # the base has no typ
         """Say whether the token may.
 
         Raises:
-            PermissionDenied: it may not; the message names the scope that is needed.
+            ScopeTooSmall: it may not; the message names the scope that is needed.
         """
         token = getattr(request._request, "token", None)
         if token is None:
@@ -75,4 +87,4 @@ class ScopeOfToken(BasePermission):  # type: ignore[misc]  # the base has no typ
         wanted = Scope(getattr(view, "token_scopes", {}).get(request.method, usual))
         if Scope(token.scope).holds(wanted):
             return True
-        raise PermissionDenied(f"This needs a token of the scope {wanted}; this one has {token.scope}.")
+        raise ScopeTooSmall(f"This needs a token of the scope {wanted}; this one has {token.scope}.", "token-scope")

@@ -13,11 +13,13 @@ import hmac
 import re
 import secrets
 import string
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -98,16 +100,31 @@ def revoke(token: Token, by: str) -> bool:
 def touch(token: Token, now: datetime) -> None:
     """Note that a token is used, at most once a minute: a read shouldn't cost a write each time.
 
-    That it can't be noted, as while the database is locked, is no reason to refuse the request.
+    That it can't be noted is no reason to refuse the request or to have it wait, as it would for SQLite's only writer.
     """
     if token.last_used_at is not None and now - token.last_used_at < _MINUTE:
         return
     unseen = Q(last_used_at=None) | Q(last_used_at__lte=now - _MINUTE)
     try:
-        with transaction.atomic():
+        with _without_waiting(), transaction.atomic():
             Token.objects.filter(unseen, pk=token.pk).update(last_used_at=now)
     except DatabaseError:
         return
+
+
+@contextmanager
+def _without_waiting() -> Iterator[None]:
+    """On SQLite, don't wait for a writer to finish; on PostgreSQL one waits for a row alone."""
+    if connection.vendor != "sqlite":
+        yield
+        return
+    usual = int(1000 * connection.settings_dict["OPTIONS"].get("timeout", 5))
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout = 0")
+        try:
+            yield
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout = {usual}")
 
 
 def digest_of(secret: str) -> str:

@@ -187,13 +187,37 @@ def test_a_token_may_what_its_scope_holds(
     response = getattr(client, method)(address, headers=bearer(alice, scope))
     assert response.status_code == status
     if status == 403:
-        assert "needs a token of the scope" in response.content.decode()
+        assert response.json()["code"] == "token-scope"
+        assert "needs a token of the scope" in response.json()["detail"]
 
 
 def test_in_local_mode_no_token_is_needed(client: Client, settings: Settings) -> None:
     settings.LOCAL_NAME = "Mara"
     assert client.get(WHO).json() == "Mara"
     assert client.post(WHO).json() == "Mara"
+
+
+REAL = "/api/v1/clusters"
+
+
+def test_the_interface_itself_answers_strangers_with_a_problem(client: Client, server_mode: Settings) -> None:
+    for address in (REAL, "/api/v1/no-such-thing"):
+        response = client.get(address)
+        assert response.headers["Content-Type"] == "application/problem+json", address
+        assert response.status_code in (401, 404)
+    assert client.get(REAL).json()["code"] == "not-authenticated"
+
+
+def test_a_program_is_told_by_a_code_what_is_wrong_with_its_token(
+    client: Client, server_mode: Settings, alice: User
+) -> None:
+    headers = bearer(alice)
+    assert client.get(REAL, headers=headers).status_code == 200
+    limits(server_mode, person=1)
+    assert client.get(REAL, headers=headers).json()["code"] == "throttled"
+    revoke(Token.objects.get(), "bob")
+    assert client.get(REAL, headers=headers).json()["code"] == "token-revoked"
+    assert client.get(REAL, headers={"Authorization": "Bearer x"}).json()["code"] == "token-unknown"
 
 
 # How often one may ask

@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import OperationalError, connection
+from django.db.models import QuerySet
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
@@ -122,6 +124,19 @@ def test_use_is_noted_once_a_minute(alice: User, django_assert_num_queries: Djan
     touch(token, noon + timedelta(seconds=60))
     token.refresh_from_db()
     assert token.last_used_at == noon + timedelta(seconds=60)
+
+
+def test_a_use_that_cannot_be_noted_is_no_reason_to_fail(alice: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def locked(*arguments: object, **fields: object) -> int:
+        raise OperationalError("database is locked")
+
+    token, _ = made(alice)
+    monkeypatch.setattr(QuerySet, "update", locked)
+    touch(token, timezone.now())
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            waits = cursor.execute("PRAGMA busy_timeout").fetchone()
+        assert waits == (20_000,)
 
 
 def test_a_later_use_is_not_overwritten_by_an_earlier_one(alice: User) -> None:

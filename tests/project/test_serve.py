@@ -9,7 +9,9 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -86,13 +88,14 @@ class Answers(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def ask(port: int, path: str, **headers: str) -> tuple[int, dict[str, str]]:
-    """Status and headers of one request, waiting for the server to come up."""
+def ask(port: int, path: str, form: Mapping[str, str] | None = None, **headers: str) -> tuple[int, dict[str, str]]:
+    """Status and headers of one request, waiting for the server to come up; with a form it posts."""
+    body = urllib.parse.urlencode(form).encode() if form is not None else None
     opener = urllib.request.build_opener(Answers)
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     for _ in range(100):
         try:
-            with opener.open(urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers=named)) as response:
+            with opener.open(urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, named)) as response:
                 return response.status, dict(response.headers)
         except urllib.error.HTTPError as answer:
             return answer.code, dict(answer.headers)
@@ -138,6 +141,13 @@ def test_server_mode_behind_its_proxy_asks_for_a_sign_in(data: Path) -> None:
         assert status == 200
         assert headers["Strict-Transport-Security"] == "max-age=31536000"
         assert "Secure" in headers["Set-Cookie"]
+        # Who fails to sign in is told apart by the address that the proxy tells.
+        cookie = headers["Set-Cookie"].partition(";")[0]
+        form = {"username": "mara", "password": "wrong", "csrfmiddlewaretoken": cookie.partition("=")[2]}
+        told = {"Host": name, "X-Forwarded-Proto": "https", "Cookie": cookie, "Referer": f"https://{name}/login/"}
+        tries = [ask(port, "/login/", form, **told, X_Forwarded_For="192.0.2.1")[0] for _ in range(6)]
+        assert tries == [200, 200, 200, 200, 429, 429]
+        assert ask(port, "/login/", form, **told, X_Forwarded_For="192.0.2.2")[0] == 200
     finally:
         server.send_signal(signal.SIGTERM)
     assert server.wait(timeout=20) == 0

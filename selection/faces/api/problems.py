@@ -164,7 +164,8 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
         detail = "The body isn't as it should be."
         return problem(error.status_code, detail, code="bad-body", instance=path, errors=errors)
     code = error.get_codes()
-    own = code if isinstance(code, str) and isinstance(error, BadRequest) else ""
+    known = isinstance(error, BadRequest) or getattr(error, "own_code", False)
+    own = code if isinstance(code, str) and known else ""
     return problem(error.status_code, str(error.detail), code=own, instance=path, errors=errors, headers=headers)
 
 
