@@ -14,11 +14,11 @@ from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.words import word
 from selection.rules.explanation import Explanation
 from selection.rules.objects import ObjectRef
-from selection.rules.what_if_answer import CODES, Given, ServiceChange, WhatIf
+from selection.rules.what_if_answer import CODES, Given, ServiceChange, Standing, WhatIf
 from selection.store.lookup import manifests_of
 from selection.store.models import Cluster
 
-__all__ = ["echo", "prefilled", "result_values", "verdict_text"]
+__all__ = ["echo", "prefilled", "result_values", "side_text", "verdict_text"]
 
 ROWS = 25
 OBJECTS = 10
@@ -84,11 +84,11 @@ def result_values(cluster: Cluster | None, answer: WhatIf, asked: Mapping[str, s
 
 def _row(cluster: Cluster | None, row: ServiceChange) -> dict[str, Any]:
     linked = cluster.name if cluster is not None and row.before is not None else ""
-    sides = [_side(each) for each in (row.before, row.after)]
+    sides = [side_text(each) for each in (row.before, row.after)]
     return {"row": row, "cluster": linked, "before": sides[0], "after": sides[1], "more": row.reaching - 3}
 
 
-def _side(standing: Any) -> str:
+def side_text(standing: Standing | None) -> str:
     """What a service comes to, in a line."""
     if standing is None:
         return "not there"
