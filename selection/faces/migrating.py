@@ -7,7 +7,7 @@ the same. Follows OME: move from LeaderWorkerSet to OMENative.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from selection.cluster.yamlround import document_value, edited_text, find_docume
 from selection.cluster.yamltext import DocumentError
 from selection.faces.cli.output import as_yaml
 from selection.rules.explain import explain_service
+from selection.rules.explanation import Explanation
 from selection.rules.fleet import Fleet
 from selection.rules.migration_order import FleetOrder, order_fleet
 from selection.rules.objects import ObjectRef, Runtime
@@ -57,12 +58,22 @@ def service_plans(
     for ref in services:
         explanation = explain_service(fleet, ref.namespace, ref.name, brief=True)
         wanted |= {ref: None, **({explanation.selected.ref: None} if explanation.selected else {})}
+        wanted |= dict.fromkeys(_classes(explanation))
         wanted |= {workload.ref: None for modes in explanation.modes.values() for workload in modes.workloads}
     refs = list(wanted)
     found: dict[ObjectRef, Mapping[str, Any]] = {}
     for start in range(0, len(refs), _AT_ONCE):
         found |= manifests(refs[start : start + _AT_ONCE])
     return plan_services(fleet, services, found, placeholder=PLACEHOLDER, waiting=waiting)
+
+
+def _classes(explanation: Explanation) -> Iterator[ObjectRef]:
+    """The accelerator classes that the service's pods may get: with a runtime that lists none, none."""
+    service, runtime = explanation.service, explanation.selected
+    if service is None or runtime is None or not runtime.accelerator_classes:
+        return
+    names = [service.accelerator_class, *(each.accelerator_class for each in service.components.values())]
+    yield from (ObjectRef("AcceleratorClass", "", name) for name in (*names, runtime.accelerator_classes[0]) if name)
 
 
 def fleet_order(fleet: Fleet, manifests: Manifests) -> FleetOrder:

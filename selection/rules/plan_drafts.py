@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from .accelerator_choices import chosen_class, with_class
 from .accelerator_needs import added, component_pods, merged_component, workload_pods
 from .conflicts import WORKLOAD_KINDS
 from .explain import explain_service
@@ -51,6 +52,9 @@ class Draft:
         self.staying = tuple(name for name in self.moving if self._stays(name))
         need = self._need() if self.stopping else ""
         self.copy: RuntimeCopy | None = copy_of(self.runtime.ref) if self.runtime is not None and need else None
+        spec = self.manifest.get("spec")
+        known = spec if isinstance(spec, Mapping) else {}
+        self.classes = {name: chosen_class(known, self.runtime, name) for name in self._named()}
         self.components = tuple(self._component(name, manifests) for name in self._named())
         self.move = self._move()
         self.patch: Mapping[str, Any] = {}
@@ -120,7 +124,9 @@ class Draft:
         config = self.runtime.spec.get(f"{name}Config") if self.runtime is not None else None
         spec = self.manifest.get("spec")
         declared = spec.get(name) if isinstance(spec, Mapping) else None
-        pods = component_pods(merged_component(config, declared, name))
+        merged, chosen = merged_component(config, declared, name), self.classes[name]
+        found = manifests.get(ObjectRef("AcceleratorClass", "", chosen.name)) if chosen.name else None
+        pods = component_pods(with_class(merged, declared, found) if found is not None else merged)
         leftovers = tuple(
             Leftover(
                 workload.ref,
@@ -135,7 +141,8 @@ class Draft:
             prefix = "lws-" if kind == "LeaderWorkerSet" else ""
             ref = ObjectRef(kind, self.ref.namespace, f"{prefix}{self.ref.name}-{name}")
             leftovers = (Leftover(ref, pods, there=False),)
-        return ComponentMove(name, modes.migration, modes.running, name in self.moving, pods, leftovers)
+        moves = name in self.moving
+        return ComponentMove(name, modes.migration, modes.running, moves, pods, leftovers, chosen.name)
 
     def _is_left(self, name: str, kind: str) -> bool:
         """Whether a workload of this kind is of no use once the plan is done."""

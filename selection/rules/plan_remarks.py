@@ -64,6 +64,8 @@ def reasons(draft: Draft, after: Explanation, upgraded: Fleet | None) -> Iterato
         ]
         if told:
             yield Note("conflict", {"component": name, "conflicts": list(dict.fromkeys(told))})
+    for message in after.notes.get("acceleratorMissing", ()) if draft.moving else ():
+        yield Note("class-missing", {"message": message})
 
 
 def _moved(upgraded: Explanation, draft: Draft) -> list[str]:
@@ -119,6 +121,10 @@ def risks(draft: Draft, waiting: Mapping[ObjectRef, int]) -> Iterator[Note]:
             yield Note("auto-inherits", {"runtime": runtime.ref.to_dict()})
     if "router" in service.components and draft.copy is not None:
         yield Note("router")
+    for name, chosen in draft.classes.items():
+        if chosen.policy and name in draft.moving:
+            facts = {"component": name, "policy": chosen.policy, "classes": list(runtime.accelerator_classes)}
+            yield Note("class-by-policy", facts)
     raw = [each.name for each in draft.components if each.moves and each.running.mode == RAW_DEPLOYMENT]
     if raw:
         yield Note("raw-partner", {"components": raw})

@@ -51,8 +51,8 @@ def plan_services(
     Args:
         fleet: the cluster.
         services: the services.
-        manifests: those of the services; of their runtimes and workloads, where there are any, for what a fleet
-            doesn't keep.
+        manifests: those of the services; of their runtimes, workloads and accelerator classes, where there are any,
+            for what a fleet doesn't keep.
         placeholder: what stands where a value was taken out of a manifest.
         waiting: tells how many services have to leave each of some runtimes, for who has counted them; else they are
             counted here, which takes a look at each service that could get one of them.

@@ -19,6 +19,7 @@ A plan's reasons and risks are codes:
 ``other-runtime``    the service would get another runtime than the copy
 ``not-omenative``    a component would run in another mode
 ``conflict``         the modes would not agree
+``class-missing``    an AcceleratorClass that it asks for isn't there, so that OME updates no workload
 ===================  ================================================================================================
 
 ===================  ================================================================================================
@@ -34,6 +35,7 @@ A plan's reasons and risks are codes:
 ``one-replica``      nothing else serves while the one replica starts
 ``shared-runtime``   others wait on the same copy
 ``router``           the router restarts too
+``class-by-policy``  a policy picks its AcceleratorClass, so what its pods ask for isn't known here
 ===================  ================================================================================================
 """
 
@@ -68,6 +70,7 @@ REASONS = (
     "other-runtime",
     "not-omenative",
     "conflict",
+    "class-missing",
 )
 """Every reason for which a plan or a copy isn't ready."""
 
@@ -85,6 +88,7 @@ RISKS = (
     "one-replica",
     "shared-runtime",
     "router",
+    "class-by-policy",
 )
 """What makes a move harder, the hardest first."""
 
@@ -100,6 +104,7 @@ class ComponentMove:
         moves: whether the plan changes it.
         pods: what it comes to on OMENative.
         leftovers: the old workloads to delete, and what each holds.
+        accelerator_class: the AcceleratorClass that it gets, ``""`` for none or when a policy picks it.
     """
 
     name: str
@@ -108,6 +113,7 @@ class ComponentMove:
     moves: bool
     pods: Pods
     leftovers: tuple[Leftover, ...]
+    accelerator_class: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The component as JSON."""
@@ -118,6 +124,7 @@ class ComponentMove:
             "moves": self.moves,
             "pods": self.pods.to_dict(),
             "leftovers": [each.to_dict() for each in self.leftovers],
+            "accelerator_class": self.accelerator_class or None,
         }
 
 

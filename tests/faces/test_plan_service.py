@@ -193,6 +193,18 @@ def test_the_number_of_queries_does_not_grow(
     assert text.count("wait on") == 1
 
 
+def test_the_class_that_a_service_names_is_shown_with_what_it_asks_for(client: Client, db: None) -> None:
+    pods = {"leader": {"runner": {"name": "main", **GPUS}}, "worker": {"runner": {"name": "main", **GPUS}}}
+    listed = runtime("listed", engineConfig=pods, acceleratorRequirements={"acceleratorClasses": ["h100"]})
+    asks = service("asks", "apps", "llama-70b", "listed", "MultiNode", acceleratorSelector={"acceleratorClass": "h100"})
+    resources = [{"name": "nvidia.com/gpu", "quantity": "2"}]
+    h100 = {"kind": "AcceleratorClass", "metadata": {"name": "h100"}, "spec": {"resources": resources}}
+    load([*small_fleet(), listed, asks, h100])
+    told = text_of(page(client, LONG.replace("/long/", "/asks/")))
+    assert "The new pods need 4 nvidia.com/gpu" in told
+    assert "4 nvidia.com/gpu AcceleratorClass h100" in told
+
+
 def test_each_form_counts_the_same_services_that_wait(client: Client, db: None) -> None:
     by_name = [service(f"long-{number}", "apps", "llama-70b", "multi-node") for number in range(3)]
     load([*small_fleet(), *by_name])
