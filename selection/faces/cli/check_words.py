@@ -55,7 +55,8 @@ def _next(family: str, code: str, values: Mapping[str, Any]) -> str:
 def _values(remark: Remark) -> dict[str, Any]:
     family = RULES[remark.code].family
     facts = getattr(remark.value, "facts", {})
-    return {_NAMES.get(family, "value"): remark.value, "facts": facts, "message": remark.text}
+    told = {"facts": facts, "message": remark.text, "component": remark.component}
+    return {**told, _NAMES.get(family, "value"): remark.value}
 
 
 def _references(references: Sequence[Reference]) -> str:
