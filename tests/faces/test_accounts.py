@@ -15,8 +15,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from selection.people.accounts import create_account
+from selection.people.granting import give
 from selection.people.models import Role
-from selection.people.rights import give
 from selection.people.tokens import create_token
 
 pytestmark = pytest.mark.django_db
