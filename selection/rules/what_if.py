@@ -16,12 +16,12 @@ from .admission import Admission, admit_runtime
 from .explain import explain_service
 from .explanation import Explanation
 from .fleet import Fleet, evolved
-from .merge import normalised_spec
 from .objects import ObjectRef, Runtime
 from .parsing import ref_of
 from .reach import Reach, reach
 from .what_if_answer import Given, ServiceChange, WhatIf
 from .what_if_changes import changes_between, standing_of, urgency
+from .what_if_written import same_specs, written
 
 __all__ = ["changed_services", "what_if"]
 
@@ -42,10 +42,11 @@ def what_if(
         fleet: what is there; an empty one for nothing. It stays as it is.
         put: manifests, of each object one. Of kinds that the rules don't look at they change nothing.
         dropped: what is deleted; what isn't there changes nothing. What is also put in is put in.
-        live: whether controllers look after the fleet. A status is theirs then, as the API server has it: an object
-            keeps the one that stands there, and a new one has none. Otherwise a status counts as it is written.
+        live: whether it is a cluster's fleet, so that an API server stands before it: that writes its defaults into
+            objects, and a status is the controllers' alone. An object keeps the one that stands there, and a new one
+            has none. Otherwise an object counts as it is written.
     """
-    manifests = [_with_status(fleet, manifest) for manifest in put] if live else list(put)
+    manifests = [_with_status(fleet, written(manifest)) for manifest in put] if live else list(put)
     refs = [ref_of(manifest) for manifest in manifests]
     gone = [ref for ref in dropped if ref not in set(refs)]
     after = evolved(fleet, manifests, gone)
@@ -144,7 +145,7 @@ class _Specs:
         key = (id(one.spec), id(other.spec))
         if key not in self._known:
             # Both are kept beside the answer, so that their identities aren't given to others.
-            self._known[key] = (one, other, normalised_spec(one.spec) != normalised_spec(other.spec))
+            self._known[key] = (one, other, not same_specs(one.spec, other.spec))
         return self._known[key][2]
 
 
@@ -183,7 +184,7 @@ def _same(was: object, becomes: object) -> bool:
     """Whether the rules can't tell both apart."""
     if isinstance(was, Runtime) and isinstance(becomes, Runtime):
         same = replace(was, generation="") == replace(becomes, generation="")
-        return same and normalised_spec(was.spec) == normalised_spec(becomes.spec)
+        return same and same_specs(was.spec, becomes.spec)
     return was == becomes
 
 

@@ -336,6 +336,37 @@ def test_a_workload_stays_as_ready_as_it_is(ready: str) -> None:
     assert the_given(answer).act == "unchanged"
 
 
+# --- what the API server writes -------------------------------------------------------------------------------
+
+DEFAULTS = {"weight": 1, "operator": "Equal"}
+
+
+def test_an_object_given_without_what_the_api_server_wrote_is_the_same() -> None:
+    entry = an_entry(modelFormat={"name": "safetensors", **DEFAULTS}, modelFramework={"name": "x", **DEFAULTS})
+    port = {"containerPort": 80, "protocol": "TCP"}
+    there = [
+        a_model(modelFormat={"name": "safetensors", **DEFAULTS}),
+        a_runtime("fast", None, entry, engineConfig={"runner": {"name": "r", "ports": [port]}}),
+        a_service(model={"name": "llama", "kind": "ClusterBaseModel", "apiGroup": "ome.io"}),
+    ]
+    plain = an_entry(modelFramework={"name": "x", "operator": None})
+    given_again = [
+        a_model(),
+        a_runtime("fast", None, plain, engineConfig={"runner": {"name": "r", "ports": [{"containerPort": 80}]}}),
+        a_service(),
+    ]
+    answer = asked(there, *given_again)
+    assert [each.act for each in answer.given] == ["unchanged"] * 3
+    assert answer.services == ()
+
+
+def test_what_is_malformed_gets_no_defaults_and_stays_unreadable() -> None:
+    broken = [a_model(modelFormat=7), a_runtime("fast", None, an_entry(modelFormat="x")), a_service(model=[])]
+    broken.append({**a_runtime("slow"), "spec": 7})
+    broken.append(a_runtime("odd") | {"spec": {"supportedModelFormats": [7]}})
+    assert [each.problem is not None for each in asked(BASE, *broken).given] == [True] * 5
+
+
 # --- what is told of many -------------------------------------------------------------------------------------
 
 
