@@ -121,5 +121,6 @@ def seen_of(finding: Finding) -> Seen:
     """
     kinds = finding.cluster.kinds.filter(kind=finding.kind)
     known = [when for pair in kinds.values_list("confirmed_at", "listed_at") for when in pair if when]
-    last = finding.gone_at or max([finding.first_seen, *known])
+    known += [when for when in (finding.first_seen, finding.changed_at, finding.came_back_at) if when]
+    last = finding.gone_at or max(known)
     return Seen(finding.first_seen, last, tuple(finding.events.all()))
