@@ -15,6 +15,8 @@ from django.core.cache import caches
 from rest_framework.exceptions import Throttled
 from rest_framework.throttling import SimpleRateThrottle
 
+from selection.people.addresses import client_address
+
 if TYPE_CHECKING:  # the views import this module by its name in the settings
     from rest_framework.request import Request
     from rest_framework.views import APIView
@@ -64,7 +66,7 @@ class StrangerThrottle(PersonThrottle):
 
     def get_cache_key(self, request: Request, view: APIView | None) -> str:
         """Who is counted."""
-        return f"{self.scope}:{request.META.get('REMOTE_ADDR', '')}"
+        return f"{self.scope}:{client_address(request._request)}"
 
 
 def count_stranger(request: Request) -> None:

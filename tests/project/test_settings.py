@@ -68,6 +68,10 @@ def test_server_mode_says_all_that_it_lacks_at_once(tmp_path: Path) -> None:
         ({**SERVER, "OME_DASHBOARD_DATA": "/dev/null/data"}, "E004"),
         ({"OME_DASHBOARD_DATA": "~nobody-of-this-name/data"}, "E002"),
         ({"DATABASE_URL": "mysql://ann:hunter2@db/ome"}, "E006"),
+        ({"OME_DASHBOARD_LOCAL_NAME": "x" * 151}, "E010"),
+        ({"OME_DASHBOARD_CORS_ORIGINS": "https://a.example, *"}, "E002"),
+        ({"OME_DASHBOARD_CORS_ORIGINS": "https://a.example/portal"}, "E002"),
+        ({"OME_DASHBOARD_SIGN_IN_TRIES": "0"}, "E002"),
     ],
 )
 def test_a_wrong_setting_is_an_error_with_a_hint(tmp_path: Path, variables: dict[str, str], expected: str) -> None:
@@ -107,6 +111,13 @@ def test_server_mode_wants_a_sign_in_and_https(tmp_path: Path) -> None:
 def test_local_mode_answers_to_loopback_names_alone(tmp_path: Path) -> None:
     shown = show(tmp_path, "s.ALLOWED_HOSTS, s.LISTEN_HOST", OME_DASHBOARD_ALLOWED_HOSTS="ome.example.com")
     assert shown == "['localhost', '127.0.0.1', '[::1]'] 127.0.0.1"
+
+
+def test_other_sites_are_let_in_by_name_alone(tmp_path: Path) -> None:
+    asked = "s.CORS_ALLOWED_ORIGINS, [each for each in s.MIDDLEWARE if 'cors' in each], s.CORS_ALLOW_CREDENTIALS"
+    assert show(tmp_path, asked) == "[] [] False"
+    named = show(tmp_path, asked, OME_DASHBOARD_CORS_ORIGINS="https://a.example, http://localhost:3000")
+    assert named == "['https://a.example', 'http://localhost:3000'] ['corsheaders.middleware.CorsMiddleware'] False"
 
 
 def test_wrong_settings_do_not_serve_under_another_server_either(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Prefetch, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -72,7 +72,11 @@ def accounts(request: HttpRequest) -> HttpResponse:
 
 def _found(text: str) -> QuerySet[User]:
     works = Count("tokens", filter=Q(tokens__revoked_at=None), distinct=True)
-    rows = User.objects.prefetch_related("groups").annotate(token_count=works).order_by("-is_active", "username")
+    rows = (
+        User.objects.prefetch_related(Prefetch("groups", Group.objects.order_by("name")))
+        .annotate(token_count=works)
+        .order_by("-is_active", "username")
+    )
     if not text:
         return rows
     groups = User.objects.filter(groups__name__icontains=text).values("pk")
