@@ -48,6 +48,7 @@ UPGRADES = {
     "another-runtime": "decide",
     "selection-differs": "decide",
     "gets-runtime": "decide",
+    "selection-recovers": "decide",
     "inherits-now": "decide",
     "workers-dropped": "decide",
     "field-dropped": "decide",

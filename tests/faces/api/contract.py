@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from selection.faces.api.document import document
 
-__all__ = ["ADDRESSES", "answer_schema", "complaints", "in_path", "operations", "parameters"]
+__all__ = ["ADDRESSES", "address_of", "answer_schema", "complaints", "in_path", "operations", "parameters"]
 
 #: An address for each operation that has names in its path, in the demo fleet.
 ADDRESSES: Mapping[str, str] = {
@@ -49,6 +49,14 @@ def operations(method: str = "get") -> Iterator[tuple[str, str, Mapping[str, Any
 def parameters(operation: Mapping[str, Any], where: str) -> list[str]:
     """The names of an operation's parameters in the path, the query or the headers."""
     return [each["name"] for each in operation.get("parameters", ()) if each["in"] == where]
+
+
+def address_of(operation: str, **names: str) -> str:
+    """Where an operation is, with these names in its path; those that it doesn't have are left out."""
+    path = next(path for name, path, _ in operations() if name == operation)
+    for name, value in names.items():
+        path = path.replace(f"{{{name}}}", in_path(value))
+    return path
 
 
 def answer_schema(operation: Mapping[str, Any], status: str, media_type: str) -> Mapping[str, Any]:

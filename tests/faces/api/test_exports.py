@@ -86,7 +86,7 @@ def test_the_filters_of_these_tests_leave_rows(client: Client, demo: None) -> No
     assert len(empty) <= 3, empty
 
 
-@pytest.mark.parametrize("sort", ["name", "-name", "outcome", "-score", "runtime", "model"])
+@pytest.mark.parametrize("sort", ["name", "-name", "outcome", "-outcome", "runtime", "model"])
 def test_a_sort_is_the_pages(client: Client, demo: None, sort: str) -> None:
     exported = sent(client.get(f"/services/?sort={sort}&format=json"))
     rows = every_row(client, f"/api/v1/services?sort={sort}&limit=9&fields=cluster,namespace,name")
