@@ -18,7 +18,7 @@ from selection.rules.what_if_answer import CODES, Given, ServiceChange, Standing
 from selection.store.lookup import manifests_of
 from selection.store.models import Cluster
 
-__all__ = ["echo", "prefilled", "result_values", "side_text", "verdict_text"]
+__all__ = ["echo", "editable", "prefilled", "result_values", "side_text", "verdict_text"]
 
 ROWS = 25
 OBJECTS = 10
@@ -147,10 +147,10 @@ def prefilled(cluster: Cluster, named: Iterable[str]) -> tuple[str, list[str]]:
         refs[ObjectRef(kind, "" if scope == CLUSTER_SCOPE else scope, name)] = text
     found = manifests_of(cluster, refs)
     missing += [text for ref, text in refs.items() if ref not in found]
-    return echo([_editable(found[ref]) for ref in refs if ref in found]), missing
+    return echo([editable(found[ref]) for ref in refs if ref in found]), missing
 
 
-def _editable(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def editable(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What a person would edit of an object: not its status, nor what the API server counts."""
     metadata = manifest.get("metadata")
     kept = {

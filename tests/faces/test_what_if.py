@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
 
 import pytest
@@ -235,3 +237,30 @@ def test_no_sentence_is_of_a_code_that_nobody_knows() -> None:
     folder = Path(__file__).resolve().parents[2] / "templates" / "sentences" / "what-if"
     told = {"told-ignored", "told-default-namespace", "told-status", "told-ome-manager", "told-not-there"}
     assert {each.stem for each in folder.iterdir()} == {*CODES, *told}
+
+
+# --- in place ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("page", "begins"),
+    [
+        ("/services/prod/ml/chat/", "InferenceService%2Fml%2Fchat"),
+        ("/runtimes/prod/-/fast/", "ClusterServingRuntime%2F-%2Ffast"),
+        ("/models/prod/-/llama/", "ClusterBaseModel%2F-%2Fllama"),
+    ],
+)
+def test_the_page_of_an_object_leads_here_with_its_manifest(
+    client: Client, cluster: Cluster, page: str, begins: str
+) -> None:
+    assert f'href="/what-if/?cluster=prod&amp;from={begins}"' in client.get(page).content.decode()
+
+
+def test_what_it_would_take_can_be_tried_here(client: Client) -> None:
+    load([model("llama"), runtime("fast", disabled=True), service("chat", "ml", "llama")], "prod")
+    body = client.get("/services/prod/ml/chat/candidates/-/fast/").content.decode()
+    form = re.search(r'<form method="post" action="/what-if/">.*?</form>', body, re.DOTALL)
+    assert form is not None
+    (manifest,) = re.findall(r'name="manifests" value="([^"]*)"', form.group())
+    assert "disabled: false" in manifest
+    assert "1 service differs: 1 better off." in plain(asked(client, manifests=html.unescape(manifest)))

@@ -9,13 +9,15 @@ from django.views.decorators.http import require_GET
 from selection.faces.exports import export
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.pages.errors import missing_object
-from selection.faces.remedying import Manifests, Outlook, as_value, candidate_of, needed, outlook, reached
+from selection.faces.remedying import Change, Manifests, Outlook, as_value, candidate_of, needed, outlook, reached
 from selection.faces.tables import CANDIDATES, asked_table, candidate_rows
+from selection.faces.what_if_results import echo, editable
 from selection.rules.candidates import Candidate
 from selection.rules.explain import explain_model, explain_service
 from selection.rules.explanation import Explanation
 from selection.rules.fleet import Fleet
 from selection.rules.objects import ObjectRef
+from selection.rules.patches import applied
 from selection.rules.reading import Unreadable
 from selection.store.fleets import fleet_of
 from selection.store.lookup import find_cluster, objects_of
@@ -101,12 +103,22 @@ def _page(
         "told": told,
         "verdict": told.candidate.verdict,
         "runtime": ref,
-        "changes": list(zip(told.changes, reaches, strict=True)),
+        "changes": [
+            (change, reach, _tried(change, manifests)) for change, reach in zip(told.changes, reaches, strict=True)
+        ],
+        "named_tried": _tried(told.named, manifests) if told.named is not None else "",
         "targets": list(dict.fromkeys(change.target.kind for change in told.changes)),
         "codes": {failure.code for failure in told.candidate.verdict.failures},
         "versions": [Version(each, objects[each].resource_version) for each in manifests],
     }
     return render(request, "candidate/page.html", context)
+
+
+def _tried(change: Change, manifests: Manifests) -> str:
+    """The manifest that a change leads to, for a what-if; ``""`` when it is no patch of one."""
+    if not change.operations or change.target not in manifests:
+        return ""
+    return echo([editable(applied(manifests[change.target], change.operations))])
 
 
 def _beside(told: Outlook) -> list[Candidate]:
