@@ -56,3 +56,21 @@ def test_it_works_anywhere_and_keeps_nothing(mode: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith("x.yaml:1: error unusable-object metadata.name 'Chat' is not a name")
     assert [path.name for path in tmp_path.iterdir()] == ["x.yaml"]
+
+
+def test_it_starts_without_the_pages() -> None:
+    """They, the REST interface and its document take longer to load than a folder to be judged."""
+    code = (
+        "import contextlib, io, sys\n"
+        "from ome_dashboard.hook import main\n"
+        "sys.argv[1:] = ['selection/faces/demo_fleet']\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
+        "wanted = {'ome_dashboard.urls', 'rest_framework.views', 'selection.faces.cli.check'}\n"
+        "print(*sorted(wanted & sys.modules.keys()))"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
+    )
+
+    assert done.stdout == "selection.faces.cli.check\n"

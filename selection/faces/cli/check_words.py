@@ -18,6 +18,9 @@ __all__ = ["named", "next_of", "other_words", "words_of"]
 _NAMES = {"conflict": "conflict", "finding": "finding", "upgrade": "change", "other": "change"}
 """By family what its sentences call the value that they tell."""
 
+_BY_COMMAND = frozenset({"no-runtime", "deprecated"})
+"""What pages lead on from, for services, a command does here."""
+
 _PLAIN = frozenset({"renamed", "leader-selector", "no-counterpart"})
 """The explanations of references that say no more than the replacement does."""
 
@@ -35,7 +38,7 @@ def words_of(remark: Remark) -> str:
 
 def next_of(remark: Remark) -> str:
     """What to do about it; ``""`` when nobody has written that down."""
-    if remark.code == "no-runtime":
+    if remark.code in _BY_COMMAND and remark.object.kind == "InferenceService":
         return plain_sentence("input", remark.code, "next", service=remark.object)
     return _next(RULES[remark.code].family, remark.code, _values(remark))
 
