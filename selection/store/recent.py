@@ -72,7 +72,7 @@ def changes_by_what(rows: QuerySet[Change]) -> dict[str, int]:
 
 def felt_by(cluster: Cluster, ref: ObjectRef) -> QuerySet[Change]:
     """The changes of a service; of any other object those that its own changes caused."""
-    rows = Change.objects.filter(cluster=cluster).order_by()
+    rows = Change.objects.order_by()
     if ref.kind == "InferenceService":
-        return rows.filter(namespace=ref.namespace, service=ref.name)
+        return rows.filter(cluster=cluster, namespace=ref.namespace, service=ref.name)
     return rows.filter(cause__in=object_changes(cluster, ref).order_by().values("pk"))
