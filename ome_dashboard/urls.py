@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.views import LoginView, LogoutView
+from django.contrib.auth.views import LogoutView
 from django.urls import include, path
 
 from selection.faces.pages.gallery import gallery
+from selection.faces.pages.sign_in import sign_in
 
 __all__ = ["urlpatterns"]
 
 urlpatterns = [
-    path("login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("login/", sign_in, name="login"),
     path("logout/", LogoutView.as_view(), name="logout"),
     path("gallery/", gallery, name="gallery"),
     path("api/v1/", include("selection.faces.api.urls")),

@@ -13,7 +13,7 @@ from django.http import HttpResponse
 from django.test import Client
 from django.urls import path
 from django.utils import timezone
-from pytest_django import Settings
+from pytest_django import DjangoAssertNumQueries, Settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -154,6 +154,15 @@ def test_a_token_that_is_not_taken_does_not_fall_back_to_the_session(
 def test_a_token_goes_before_the_session(client: Client, server_mode: Settings, alice: User) -> None:
     client.force_login(alice)
     assert client.get(WHO, headers=bearer(User.objects.create_user("bot"))).json() == "bot (token nightly)"
+
+
+def test_finding_out_who_asks_takes_one_query(
+    client: Client, server_mode: Settings, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    headers = bearer(User.objects.create_superuser("root"))
+    client.get(WHO, headers=headers)  # notes the use
+    with django_assert_num_queries(1):
+        client.get(WHO, headers=headers)
 
 
 def test_pages_take_no_token(client: Client, server_mode: Settings, alice: User) -> None:

@@ -115,6 +115,13 @@ def test_the_numbers_are_settings(client: Client, settings: Settings) -> None:
     )
 
 
+def test_on_a_new_server_the_page_says_how_to_make_the_first_account(client: Client) -> None:
+    first = "manage.py account create NAME --superuser"
+    assert first not in client.get("/login/").content.decode()
+    User.objects.all().delete()
+    assert first in client.get("/login/").content.decode()
+
+
 def test_a_session_gets_a_new_key_when_somebody_signs_in(client: Client) -> None:
     client.get("/login/")
     session = client.session

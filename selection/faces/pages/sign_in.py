@@ -1,4 +1,4 @@
-"""The answer to who has tried to sign in too often."""
+"""Signing in, and the answer to who has tried it too often."""
 
 from __future__ import annotations
 
@@ -7,10 +7,23 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import User
+from django.contrib.auth.views import LoginView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-__all__ = ["locked_out"]
+__all__ = ["locked_out", "sign_in"]
+
+
+def _no_account_yet() -> bool:
+    return not User.objects.exists()
+
+
+sign_in = LoginView.as_view(
+    redirect_authenticated_user=True,
+    extra_context={"no_account_yet": _no_account_yet},  # asked by the template
+)
+"""The page at ``/login/``. On a new server it says how the first account is made."""
 
 
 def locked_out(
