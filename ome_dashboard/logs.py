@@ -56,6 +56,11 @@ def _moment(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
 
 
+def _has_traceback(record: logging.LogRecord) -> bool:
+    """Whether the record has a traceback that helps. A request that was refused broke nothing: its line says it all."""
+    return bool(record.exc_info) and not 400 <= getattr(record, "status_code", 0) < 500
+
+
 class JsonFormatter(logging.Formatter):
     """One JSON object a line: time, level, logger, message, the extra fields, the traceback."""
 
@@ -69,7 +74,7 @@ class JsonFormatter(logging.Formatter):
         }
         for name, value in _fields(record).items():
             event[name] = value if isinstance(value, int | float | None) else without_credentials(str(value))
-        if record.exc_info:
+        if record.exc_info and _has_traceback(record):
             event["traceback"] = without_credentials(self.formatException(record.exc_info))
         return json.dumps(event, ensure_ascii=False)
 
@@ -81,7 +86,7 @@ class TextFormatter(logging.Formatter):
         """Return the record as one line, and its traceback below when it has one."""
         line = f"{_moment(record)} {record.levelname} {record.name}: {record.getMessage()}"
         line += "".join(f" {name}={value}" for name, value in _fields(record).items())
-        if record.exc_info:
+        if record.exc_info and _has_traceback(record):
             line += "\n" + self.formatException(record.exc_info)
         return without_credentials(line)
 

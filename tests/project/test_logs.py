@@ -71,3 +71,14 @@ def test_our_own_tokens_and_links_are_struck_out_but_can_be_told() -> None:
     assert without_credentials("GET /account/set-password/Mg/dix1bt-1f7183c4/ 200") == (
         "GET /account/set-password/Mg/***/ 200"
     )
+
+
+@pytest.mark.parametrize("formatter", [JsonFormatter(), TextFormatter()])
+def test_a_request_that_was_refused_is_told_in_one_line_and_one_that_failed_with_its_traceback(
+    formatter: logging.Formatter,
+) -> None:
+    for status in (400, 403):
+        told = formatter.format(record("Invalid HTTP_HOST header", failed=True, status_code=status))
+        assert "\n" not in told
+        assert "Traceback" not in told
+    assert "Traceback" in formatter.format(record("Internal Server Error: /", failed=True, status_code=500))
