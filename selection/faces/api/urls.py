@@ -22,6 +22,7 @@ from selection.faces.api.migration import (
 from selection.faces.api.models import ModelDetail, ModelExplanation, ModelList, ModelServices
 from selection.faces.api.objects import ObjectDetail, ObjectList
 from selection.faces.api.paths import Number, Segment
+from selection.faces.api.person import WhoAsks
 from selection.faces.api.root import Root
 from selection.faces.api.runtimes import RuntimeDetail, RuntimeList, RuntimeServices
 from selection.faces.api.services import ServiceDetail, ServiceExplanation, ServiceList
@@ -47,6 +48,7 @@ OF_SCOPED = f"{CLUSTER}/<segment:scope>/<segment:name>"
 urlpatterns: list[URLPattern] = [
     path("", Root.as_view(), name="root"),
     path("schema", Document.as_view(), name="schema"),
+    path("person", WhoAsks.as_view(), name="person"),
     path("clusters", ClusterList.as_view(), name="clusters"),
     path(f"clusters/{CLUSTER}", ClusterDetail.as_view(), name="cluster"),
     path("kinds", KindList.as_view(), name="kinds"),
