@@ -11,7 +11,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from selection.faces.api.cursors import Key, after, keys_of, ordering, read_cursor, sealed, values_of
-from selection.faces.api.parameters import FIELDS, LIMIT, filter_parameters, query, read_filters, read_limit, refused
+from selection.faces.api.parameters import FIELDS, LIMIT, fields_parameter, filter_parameters, query, read_filters, read_limit, refused
 from selection.faces.api.shapes import Shape
 from selection.faces.api.views import ReadView
 from selection.faces.listing import Listing, value_of
@@ -21,7 +21,7 @@ __all__ = ["ListView", "Listed", "More", "list_shape", "next_of", "row_value", "
 CURSOR = query(
     "cursor",
     "Where the page begins: `next_cursor` of the page before, with the same filters and sort.",
-    {"type": "string", "minLength": 1},
+    {"type": "string", "pattern": "^[A-Za-z0-9_:-]+$"},
 )
 
 
@@ -78,6 +78,10 @@ class Listed(ReadView):
         """The fields of a row."""
         return list(self.row().fields)
 
+    def paging(self) -> Sequence[OpenApiParameter]:
+        """How the list is trimmed and parted."""
+        return [fields_parameter(self.known_fields()), LIMIT, CURSOR]
+
     def trimmed(self, value: Any, wanted: frozenset[str] | None) -> Any:
         """The page as it is: its rows have what is wanted."""
         return value
@@ -114,7 +118,7 @@ class ListView(Listed):
         """The filters, and how the list is sorted, trimmed and parted."""
         sortable = [column.key for column in self.listing.columns if column.order]
         filters = filter_parameters(self.listing.filters)
-        return [*filters, *self.takes, sort_parameter(sortable, self.by), FIELDS, LIMIT, CURSOR]
+        return [*filters, *self.takes, sort_parameter(sortable, self.by), *self.paging()]
 
     def value(self, wanted: frozenset[str] | None, **names: str) -> Any:
         """One page of the rows, read by one query, so that a row that is written anew meanwhile isn't missed.
@@ -155,7 +159,7 @@ class ListView(Listed):
     def about(self, names: Any) -> Any:
         """What a cursor belongs to: the list, the sort and the filters."""
         asked = self.request.query_params
-        apart = {"cursor", LIMIT.name, FIELDS.name}
+        apart = {"cursor", LIMIT.name, FIELDS}
         return [
             self.operation,
             sorted(names.items()),

@@ -19,6 +19,7 @@ __all__ = [
     "LIMIT",
     "MOST_ROWS",
     "ROWS",
+    "fields_parameter",
     "filter_parameters",
     "header",
     "query",
@@ -33,6 +34,9 @@ ROWS = 100
 """Rows of a page when nobody says how many."""
 
 MOST_ROWS = 500
+
+WITHOUT_NUL = r"^[^\u0000]*$"
+"""No database has such text."""
 
 
 def query(name: str, description: str, schema: Mapping[str, Any] | None = None) -> OpenApiParameter:
@@ -67,14 +71,19 @@ IN_PATH: Mapping[str, OpenApiParameter] = {
 }
 """What stands in paths, by name."""
 
-FIELDS = query(
-    "fields", "The fields to send, separated by commas; all of them without it.", {"type": "string", "minLength": 1}
-)
+FIELDS = "fields"
 LIMIT = query(
     "limit",
     "How many rows at most.",
     {"type": "integer", "minimum": 1, "maximum": MOST_ROWS, "default": ROWS},
 )
+
+
+def fields_parameter(known: Sequence[str]) -> OpenApiParameter:
+    """The parameter that trims an answer: some of its fields, separated by commas."""
+    schema = {"type": "array", "items": {"type": "string", "enum": list(known)}, "minItems": 1}
+    told = "The fields to send, separated by commas; all of them without it."
+    return OpenApiParameter(FIELDS, schema, "query", description=told, style="form", explode=False)
 
 
 def refused(name: str, detail: str, code: str = "bad-parameter") -> BadRequest:
@@ -113,9 +122,9 @@ def read_fields(asked: QueryDict, known: Sequence[str]) -> frozenset[str] | None
     Raises:
         BadRequest: one of them isn't there.
     """
-    if FIELDS.name not in asked:
+    if FIELDS not in asked:
         return None
-    names = str(asked[FIELDS.name]).split(",")
+    names = str(asked[FIELDS]).split(",")
     wrong = [name for name in names if name not in known]
     if wrong:
         raise refused("fields", f"There is no field {', '.join(wrong)}; there are {', '.join(known)}.")
@@ -146,7 +155,7 @@ def _schema(each: Any) -> dict[str, Any]:
     if "min_value" in each.extra:
         return {"type": "integer", "minimum": each.extra["min_value"], "maximum": each.extra["max_value"]}
     longest = each.extra.get("max_length", LONGEST)
-    return {"type": "string", "maxLength": longest}
+    return {"type": "string", "maxLength": longest, "pattern": WITHOUT_NUL}
 
 
 def read_filters(filters: django_filters.FilterSet) -> Any:

@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.response import Response
 
 from selection.faces.api.cursors import read_cursor, sealed
-from selection.faces.api.lists import CURSOR, Listed
+from selection.faces.api.lists import Listed
 from selection.faces.api.parameters import FIELDS, LIMIT, read_limit
 
 __all__ = ["Entry", "SequenceView"]
@@ -26,7 +26,7 @@ class SequenceView(Listed):
 
     def parameters(self) -> Sequence[OpenApiParameter]:
         """How the list is trimmed and parted."""
-        return [*self.takes, FIELDS, LIMIT, CURSOR]
+        return [*self.takes, *self.paging()]
 
     def entries(self, **names: str) -> list[Entry] | Response:
         """Every row, or an answer of another kind.
@@ -40,7 +40,7 @@ class SequenceView(Listed):
         """One page of the rows."""
         asked = self.request.query_params
         limit = read_limit(asked)
-        others = sorted((name, asked[name]) for name in asked if name not in {"cursor", LIMIT.name, FIELDS.name})
+        others = sorted((name, asked[name]) for name in asked if name not in {"cursor", LIMIT.name, FIELDS})
         about = [self.operation, sorted(names.items()), others]
         behind = tuple(read_cursor(asked["cursor"], about)) if "cursor" in asked else None
         found = self.entries(**names)

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from selection.faces.api.parameters import FIELDS, read_fields, refuse_unknown
+from selection.faces.api.parameters import fields_parameter, read_fields, refuse_unknown
 from selection.faces.api.problems import MEDIA_TYPE
 from selection.faces.api.rendering import Renderer
 from selection.faces.api.states import etag, of_answers
@@ -82,7 +82,7 @@ class ReadView(ApiView):
 
     def parameters(self) -> Sequence[OpenApiParameter]:
         """The view's own, and ``fields``."""
-        return [*self.takes, FIELDS]
+        return [*self.takes, fields_parameter(self.known_fields())]
 
     def known_fields(self) -> list[str]:
         """What ``fields`` may name."""
