@@ -60,6 +60,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
         "/upgrade/?cluster=us-lab&view=runtimes",
         "/upgrade/?cluster=eu-prod&view=objects",
     ),
+    "what-if": ("/what-if/", "/what-if/?cluster=eu-prod&from=InferenceService/frontier/research-chat"),
     "runtimes": ("/runtimes/",),
     "runtime": (
         "/runtimes/eu-prod/-/sgl-fathom-multinode/",
