@@ -6,7 +6,10 @@ both, such as a cluster's name, a kind, a namespace and a name.
 
 from __future__ import annotations
 
+from .acts import ActRecord
+from .comments import Comment, Mention
 from .grants import Grant, Role
+from .handling import Handling
 from .tokens import Token
 
-__all__ = ["Grant", "Role", "Token"]
+__all__ = ["ActRecord", "Comment", "Grant", "Handling", "Mention", "Role", "Token"]
