@@ -29,7 +29,8 @@ class Finding(SightedModel):
     and what it is about. ``evidence`` is a digest of what it rests on, ``told`` one of everything that is shown of it.
     """
 
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="stream")
+    # The indexes below begin with the cluster.
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="stream", db_index=False)
     key = models.CharField(max_length=80)
     kind = models.CharField(max_length=63)
     namespace = models.CharField(max_length=253, blank=True)
@@ -60,13 +61,22 @@ class Finding(SightedModel):
         ]
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["cluster", "kind", "name"], name="stream_object"),
-            models.Index(fields=["code", "gone_at"], name="stream_code"),
-            models.Index(fields=["gone_at"], name="stream_gone"),
-            # What every list counts and sorts, without the facts.
+            models.Index(fields=["gone_at"], condition=~_PRESENT, name="stream_gone"),
+            # What lists count, offer and sort, without the facts: of all clusters, and of one or of one code.
             models.Index(
-                fields=["urgency", "cluster", "namespace", "name", "severity", "code"],
+                fields=["urgency", "code", "severity", "cluster", "kind", "namespace", "name"],
                 condition=_PRESENT,
                 name="stream_present",
+            ),
+            models.Index(
+                fields=["code", "cluster", "kind", "namespace", "name", "severity", "urgency"],
+                condition=_PRESENT,
+                name="stream_code",
+            ),
+            models.Index(
+                fields=["cluster", "code", "kind", "namespace", "name", "severity", "urgency"],
+                condition=_PRESENT,
+                name="stream_cluster",
             ),
         ]
 
