@@ -11,7 +11,16 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from selection.faces.api.cursors import Key, after, keys_of, ordering, read_cursor, sealed, values_of
-from selection.faces.api.parameters import FIELDS, LIMIT, fields_parameter, filter_parameters, query, read_filters, read_limit, refused
+from selection.faces.api.parameters import (
+    FIELDS,
+    LIMIT,
+    fields_parameter,
+    filter_parameters,
+    query,
+    read_filters,
+    read_limit,
+    refused,
+)
 from selection.faces.api.shapes import Shape
 from selection.faces.api.views import ReadView
 from selection.faces.listing import Listing, value_of

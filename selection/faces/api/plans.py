@@ -60,6 +60,7 @@ class ComponentMove(Whole):
     moves = flag("Whether the plan changes it.")
     pods = whole(Pods, "What it comes to on OMENative.")
     leftovers = listed(Leftover, "The old workloads to delete.")
+    accelerator_class = text("The AcceleratorClass that it gets; null for none, or when a policy picks it.", null=True)
 
 
 class StepCheck(Whole):
