@@ -119,3 +119,12 @@ def test_an_explanation_on_paper_has_no_controls_and_hides_nothing(visitor: Visi
     message = page.locator(".exact code").first
     assert message.evaluate("each => each.scrollHeight <= each.clientHeight + 1")
     expect(page.locator("#funnel")).to_be_visible()
+
+
+def test_a_plan_has_its_way_back_on_paper(visitor: Visitor) -> None:
+    page = visitor.opens("/migration/services/eu-prod/frontier/research-chat/")
+    back = page.locator(".steps details code").first
+    expect(back).not_to_be_visible()
+    page.emulate_media(media="print")
+    expect(back).to_be_visible()
+    expect(page.get_by_role("link", name="CSV").first).not_to_be_visible()
