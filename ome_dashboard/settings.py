@@ -237,7 +237,7 @@ AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_DISABLE_ACCESS_LOG = True
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
-AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "csrfmiddlewaretoken"]
+AXES_SENSITIVE_PARAMETERS = ["username", "csrfmiddlewaretoken"]  # some type the password where the name belongs
 
 # A working day: then one signs in again. How long an administrator's link to set a password holds.
 SESSION_COOKIE_AGE = ENVIRONMENT.number("OME_DASHBOARD_SESSION_HOURS", 12, least=1, most=720) * 3600

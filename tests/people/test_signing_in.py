@@ -100,6 +100,14 @@ def test_no_password_is_kept_and_no_list_of_who_signed_in(client: Client) -> Non
     assert not AccessLog.objects.exists()
 
 
+def test_the_log_tells_the_address_and_neither_name_nor_password(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    sign_in(client, "hunter2-wrong", name="hunter2-name")
+    assert "192.0.2.1" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
 @pytest.mark.parametrize("address", ["", "unix:", "2001:db8::1", "fe80::1%eth0"])
 def test_any_address_that_a_server_tells_will_do(client: Client, address: str) -> None:
     assert fail(client, address=address) == [200, 200, 200, 200, 429]
