@@ -8,6 +8,7 @@ field, and the rest of a status decide nothing.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +19,7 @@ from .fleet import read_fleet
 from .objects import Problem
 from .typed_fields import extend_path
 
-__all__ = ["LONGEST", "Difference", "differences"]
+__all__ = ["LONGEST", "Difference", "deciding_digest", "differences"]
 
 LONGEST = 200
 """Characters of a value that are told; the rest is cut."""
@@ -91,6 +92,19 @@ def differences(before: Manifest | None, after: Manifest | None) -> tuple[Differ
     if before is not None and after is not None:
         found += _unreadable(before, after, {each.path for each in found})
     return tuple(found)
+
+
+def deciding_digest(manifest: Manifest) -> str:
+    """A digest of an object's deciding fields: of two states that give the same one no answer of the rules differs.
+
+    >>> old = {"kind": "ServingRuntime", "metadata": {"name": "a", "resourceVersion": "1"}, "spec": {"disabled": True}}
+    >>> deciding_digest(old) == deciding_digest({**old, "metadata": {"name": "a", "resourceVersion": "2"}})
+    True
+    >>> deciding_digest(old) == deciding_digest({**old, "spec": {}})
+    False
+    """
+    text = json.dumps(dict(_deciding(manifest)), sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 _PARTS = ("metadata", "spec", "data", "status")
