@@ -105,6 +105,22 @@ def test_what_the_input_does_to_others_is_told_where_it_stands(case: str, here: 
             assert each["message"].startswith(f"InferenceService team/{each['object']['name']}: ")
 
 
+def test_of_many_services_that_change_alike_the_first_are_told_and_the_rest_counted(here: Path) -> None:
+    many = [a_service(f"chat-{number:03}") for number in range(100)]
+    Path("cluster.yaml").write_text(as_yaml(*CLUSTER[:2], *many))
+
+    found = [
+        each
+        for each in told(a_runtime("faster", None, an_entry(priority=3)))
+        if each["code"] == "other-another-runtime"
+    ]
+
+    assert len(found) == 21
+    assert [each["message"] for each in found if each["object"]["name"] == "faster"] == [
+        "ClusterServingRuntime faster: Another service's runtime changes: 80 more like the ones that are told"
+    ]
+
+
 def test_nothing_is_done_by_what_is_there_already(here: Path) -> None:
     assert said(*CLUSTER[:3]) == []
 

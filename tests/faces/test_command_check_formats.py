@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlparse
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selection.faces.cli.check_formats import FORMATS
@@ -178,8 +178,8 @@ def test_junit_fails_what_the_check_fails_for(hostile: Path) -> None:
 
 
 def unescaped(words: str) -> str:
-    for escaped, plain in (("%3A", ":"), ("%2C", ","), ("%0A", "\n"), ("%0D", "\r"), ("%25", "%")):
-        words = words.replace(escaped, plain)
+    for escaped, letter in (("%3A", ":"), ("%2C", ","), ("%0A", "\n"), ("%0D", "\r"), ("%25", "%")):
+        words = words.replace(escaped, letter)
     return words
 
 
@@ -274,6 +274,7 @@ JUDGEMENTS = st.builds(
 )
 
 
+@settings(deadline=None)  # templates and modules are loaded on first use
 @given(JUDGEMENTS, st.sampled_from(LEVELS))
 def test_whatever_a_report_says_every_format_stays_whole(judgement: Judgement, fail_on: str) -> None:
     written = {form: write(judgement, fail_on) for form, write in FORMATS.items()}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selection.rules.codes import CODES
@@ -58,7 +58,7 @@ CASES: dict[str, tuple[list[Manifest], list[tuple[str, str, str]]]] = {
         [("invalid", "chat", "spec.runtime.name")],
     ),
     "advice": (
-        [a_model(), a_runtime("fast", None, an_entry(modelFormat={"name": "onnx"})), a_service(runtime={"name": "fast"})],
+        [a_model(modelFormat={"name": "onnx"}), a_runtime(), a_service(runtime={"name": "fast"})],
         [("named-with-advice", "chat", "spec.runtime.name")],
     ),
     "what the webhook refuses": (
@@ -235,6 +235,7 @@ def test_words_about_a_runtime_that_nobody_has_read_yet_name_none() -> None:
     assert runtime_admission_path("something else") == ""
 
 
+@settings(deadline=None)
 @given(fleets())
 def test_on_any_fleet_every_remark_has_a_known_code_and_stands_alone(manifests: list[dict[str, Any]]) -> None:
     for semantics in (V1_3, V1_2):
@@ -244,6 +245,7 @@ def test_on_any_fleet_every_remark_has_a_known_code_and_stands_alone(manifests: 
         assert len(set(places)) == len(places)
 
 
+@settings(deadline=None)
 @given(fleets(), st.randoms())
 def test_the_order_of_the_manifests_doesnt_matter(manifests: list[dict[str, Any]], random: Any) -> None:
     shuffled = list(manifests)

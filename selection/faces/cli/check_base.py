@@ -17,6 +17,7 @@ from selection.faces.cli.sources import open_sources, version_in
 from selection.rules.fleet import Fleet, read_fleet
 from selection.rules.semantics import V1_3, semantics_of
 from selection.store.redaction import redact
+from selection.store.uncollected import uncollected
 
 __all__ = ["Base", "add_base_arguments", "open_base"]
 
@@ -77,18 +78,20 @@ def open_base(options: Mapping[str, Any], version: str | None) -> Base | None:
 
 def _of_files(path: str, version: str | None) -> Base:
     try:
-        documents = read_paths([path])
+        with uncollected():
+            documents = read_paths([path])
     except SourceError as error:
         raise CommandError(str(error), returncode=2) from None
     if not documents.objects and documents.snapshot is None:
         raise CommandError(f"{path}: no object of a kind that OME knows", returncode=2)
     known = version or (documents.snapshot.ome_version if documents.snapshot else None)
-    base = _of_listings(path, listings(documents), known)
+    # In a snapshot secrets were replaced when it was made, and looking for them again takes longer than all the rest.
+    base = _of_listings(path, listings(documents), known, hidden=documents.snapshot is not None)
     return replace(base, notes=(*(f"not used: {problem}" for problem in documents.problems), *base.notes))
 
 
-def _of_listings(name: str, listed: Iterable[KindListing], version: str | None) -> Base:
-    """The base that kinds were listed from.
+def _of_listings(name: str, listed: Iterable[KindListing], version: str | None, *, hidden: bool = False) -> Base:
+    """The base that kinds were listed from; ``hidden`` says that secrets are replaced already.
 
     Raises:
         CommandError: a kind that decides couldn't be listed: what is missing would be taken for a mistake.
@@ -97,13 +100,14 @@ def _of_listings(name: str, listed: Iterable[KindListing], version: str | None) 
     notes: list[str] = []
     for listing in listed:
         if listing.objects is not None:
-            manifests += [redact(manifest) for manifest in listing.objects]
+            manifests += listing.objects if hidden else [redact(manifest) for manifest in listing.objects]
         elif listing.outcome != "not-served":
             told = f"{name}: {listing.kind.kind}: {listing.outcome}: {listing.reason}"
             if listing.kind.kind in _NEEDED:
                 raise CommandError(told, returncode=2)
             notes.append(f"{told}; judged without")
-    return Base(name, read_fleet(manifests, semantics_of(_version(manifests, version))), tuple(notes))
+    with uncollected():
+        return Base(name, read_fleet(manifests, semantics_of(_version(manifests, version))), tuple(notes))
 
 
 def _version(manifests: Sequence[Mapping[str, Any]], version: str | None) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from selection.faces.cli.check_config import Config
 from selection.faces.cli.check_input import Input, Note
-from selection.faces.cli.check_rules import LEVELS, OFF, OTHER
+from selection.faces.cli.check_rules import LEVELS, OFF, OTHER, RULES
 from selection.faces.cli.check_words import named, next_of, other_words, words_of
 from selection.rules.fleet import Fleet, read_fleet
 from selection.rules.objects import ObjectRef
@@ -23,6 +23,9 @@ __all__ = ["Judgement", "Report", "Silenced", "judge"]
 
 LONGEST = 500
 """Characters of a message for people; OME's words on many runtimes can have thousands."""
+
+MOST_OTHERS = 20
+"""Of so many services that one object changes in the same way each is told; the rest are counted."""
 
 _RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
 
@@ -191,13 +194,22 @@ def _report(given: Input, remark: Remark, words: str, step: str, cause: ObjectRe
 
 
 def _others(given: Input, answer: WhatIf) -> Iterator[Report]:
-    """What becomes of services that aren't in the input."""
+    """What becomes of services that aren't in the input; of many that one object changes alike, only the first."""
+    counts: Counter[tuple[str, ObjectRef]] = Counter()
     for row in answer.services:
-        if not row.given:
-            for change in row.changes:
-                about = str(change.facts.get("conflict", ""))
-                remark = Remark(OTHER + change.code, row.service, "", change.component, about)
-                yield _report(given, remark, other_words(change.code, change), "", row.reached_by[0])
+        if row.given:
+            continue
+        cause = row.reached_by[0]
+        for change in row.changes:
+            code = OTHER + change.code
+            counts[code, cause] += 1
+            if counts[code, cause] <= MOST_OTHERS:
+                remark = Remark(code, row.service, "", change.component, str(change.facts.get("conflict", "")))
+                yield _report(given, remark, other_words(change.code, change), "", cause)
+    for (code, cause), count in counts.items():
+        if count > MOST_OTHERS:
+            words = f"{RULES[code].title}: {count - MOST_OTHERS:,} more like the ones that are told"
+            yield _report(given, Remark(code, cause, about="more"), words, "", cause)
 
 
 def _beside(given: Input, answer: WhatIf) -> Iterator[Report]:
