@@ -190,6 +190,7 @@ UPGRADES = {
     "another-runtime": Word("Another runtime by name", "warn", "warn", "The name is there in both scopes"),
     "selection-differs": Word("Another runtime selected", "warn", "warn", "v1.3 selects another one"),
     "gets-runtime": Word("Gets a runtime", "warn", "warn", "It begins to run"),
+    "selection-recovers": Word("Selection recovers", "warn", "warn", "v1.2's selector breaks down over it"),
     "inherits-now": Word("Begins to inherit", "warn", "warn", "Its pods are rendered from other fields"),
     "workers-dropped": Word("Top-level workers dropped", "warn", "warn", "v1.3 has no such field"),
     "field-dropped": Word("Field dropped", "warn", "warn", "v1.3 has no such field"),

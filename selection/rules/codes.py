@@ -120,6 +120,7 @@ _UPGRADES = {
     "another-runtime": "The upgrade gives it another runtime.",
     "selection-differs": "The upgrade gives it another runtime.",
     "gets-runtime": "The upgrade makes it run.",
+    "selection-recovers": "Selection breaks down over it now, and acts on it after the upgrade.",
     "inherits-now": "The upgrade restarts its pods from other fields.",
     "workers-dropped": "After the upgrade the field is gone at the next write.",
     "field-dropped": "After the upgrade the field is gone at the next write.",

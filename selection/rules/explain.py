@@ -20,7 +20,15 @@ from .named import NOT_FOUND, REFUSED, Named, judge_named
 from .objects import Model, ObjectRef, Problem, Runtime, Service
 from .parsing import parse_runtime_spec
 from .reading import Unreadable
-from .selection import Question, model_error, no_runtime_head, no_runtime_text, question_of
+from .selection import (
+    BEFORE_SIZE,
+    Question,
+    compatibility_failures,
+    model_error,
+    no_runtime_head,
+    no_runtime_text,
+    question_of,
+)
 
 __all__ = ["explain_model", "explain_service", "explain_services"]
 
@@ -328,6 +336,27 @@ def _paused(service: Service) -> bool:
     return pinned or (status == "True" and reason in _PAUSING_DRIFT)
 
 
+def _open_ranges(fleet: Fleet, service: Service, answer: _Answer) -> list[ObjectRef]:
+    """The runtimes over whose size range v1.2's selector breaks down for a service: it reads a bound that isn't there.
+
+    It reads the range of each runtime that it looks at (the one that is named, else every candidate), once the checks
+    before it have passed.
+    """
+    question, model = answer.question, answer.model
+    if question is None or model is None or model.size is None or answer.outcome in {"invalid", "not-applicable"}:
+        return []
+    found = fleet.half_open(service.ref.namespace)
+    if answer.named is not None:
+        found = tuple(
+            each for each in found if answer.named.runtime is not None and each.ref == answer.named.runtime.ref
+        )
+    return sorted(
+        runtime.ref
+        for runtime in found
+        if not any(failure.code in BEFORE_SIZE for failure in compatibility_failures(question, runtime))
+    )
+
+
 def _notes(fleet: Fleet, service: Service, answer: _Answer) -> dict[str, Any]:
     """Facts that decide nothing in selection and that a person should know."""
     notes: dict[str, Any] = {}
@@ -345,6 +374,8 @@ def _notes(fleet: Fleet, service: Service, answer: _Answer) -> dict[str, Any]:
     ]
     if unplaced and answer.outcome == "auto-selected":
         notes["sizeNotFinite"] = unplaced
+    if fleet.semantics.needs_both_bounds and (ranges := _open_ranges(fleet, service, answer)):
+        notes["openRange"] = [ref.to_dict() for ref in ranges]
     for name in ("engine", "decoder"):
         if name not in service.components:
             continue

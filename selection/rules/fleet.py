@@ -102,6 +102,7 @@ class Fleet:
     problems: dict[ObjectRef, Problem] = field(default_factory=dict)
     _candidates: dict[str, tuple[Runtime, ...]] = field(default_factory=dict)
     _unreadable: dict[str, tuple[Problem, ...]] = field(default_factory=dict)
+    _half_open: dict[str, tuple[Runtime, ...]] = field(default_factory=dict)
     _briefs: dict[tuple[Question, str], Judged] = field(default_factory=dict)
     _fulls: dict[tuple[Question, str], Judged] = field(default_factory=dict)
     _indexes: dict[str, RuntimeIndex] = field(default_factory=dict)
@@ -127,6 +128,13 @@ class Fleet:
             found.sort(key=lambda runtime: (runtime.cluster_scoped, runtime.ref.name))
             self._candidates[namespace] = tuple(found)
         return self._candidates[namespace]
+
+    def half_open(self, namespace: str) -> tuple[Runtime, ...]:
+        """The candidates of this namespace whose size range lacks a bound, by name."""
+        if namespace not in self._half_open:
+            found = self.candidates(namespace)
+            self._half_open[namespace] = tuple(each for each in found if each.size_range and None in each.size_range)
+        return self._half_open[namespace]
 
     def unreadable_candidates(self, namespace: str) -> tuple[Problem, ...]:
         """The runtimes that OME couldn't read either and that would be candidates here, by kind, namespace and name."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from .accelerators import required_classes
 from .fleet import Fleet, parent_of
+from .formats import matching_entry
 from .index import serves
 from .objects import Model, ObjectRef, Problem, Runtime, Service
 
@@ -106,5 +107,10 @@ def _heirs(fleet: Fleet, ref: ObjectRef) -> Iterator[ObjectRef]:
 
 
 def _served(fleet: Fleet, runtime: Runtime) -> set[ObjectRef]:
-    """The models that pass this runtime's formats and size."""
-    return {model.ref for model in fleet.models.values() if serves(runtime, model)}
+    """The models that pass this runtime's formats and size; of a range over which v1.2 breaks down, formats alone."""
+    breaks = fleet.semantics.needs_both_bounds and runtime.size_range is not None and None in runtime.size_range
+    return {
+        model.ref
+        for model in fleet.models.values()
+        if (matching_entry(model, runtime.entries) is not None if breaks else serves(runtime, model))
+    }

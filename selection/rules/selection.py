@@ -18,6 +18,7 @@ from .semantics import Semantics
 from .sizes import SizeRange, distance, in_range, range_text
 
 __all__ = [
+    "BEFORE_SIZE",
     "COMPATIBILITY_CODES",
     "Failure",
     "Question",
@@ -42,7 +43,10 @@ AUTO_SELECT = "auto-select"
 ENTRY_AUTO_SELECT = "entry-not-auto-select"
 SCORE = "score"
 
-COMPATIBILITY_CODES = frozenset({DISABLED, ACCELERATOR, ENGINE_MODE, DECODER_MODE, FORMAT, SIZE})
+BEFORE_SIZE = frozenset({DISABLED, ACCELERATOR, ENGINE_MODE, DECODER_MODE, FORMAT})
+"""The checks that have to pass before a runtime's size range is looked at."""
+
+COMPATIBILITY_CODES = BEFORE_SIZE | {SIZE}
 
 _NO_AUTO_SELECT = (
     "supports the model but has no supportedModelFormats[].autoSelect=true entry, "

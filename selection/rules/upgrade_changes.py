@@ -36,8 +36,20 @@ def changes_of(before: Explanation, after: Explanation, uses_lws: UsesLws) -> tu
         after: what v1.3 makes of it.
         uses_lws: asked for a component that leaves LeaderWorkerSet.
     """
-    found = [*_selection(before, after), *_modes(before, after, uses_lws), *_admission(before, after)]
+    found = [
+        *_recovery(before, after),
+        *_selection(before, after),
+        *_modes(before, after, uses_lws),
+        *_admission(before, after),
+    ]
     return tuple(sorted(found, key=lambda change: urgency(change.code)))
+
+
+def _recovery(before: Explanation, after: Explanation) -> Iterator[Change]:
+    """What v1.2's selector breaks down over, so that it gives no answer at all and what runs is from before."""
+    ranges = before.notes.get("openRange")
+    if ranges and after.selected is not None:
+        yield Change("selection-recovers", "", {"to": after.selected.ref.to_dict(), "over": ranges})
 
 
 def _selection(before: Explanation, after: Explanation) -> Iterator[Change]:

@@ -114,9 +114,17 @@ def _holds(draft: Draft, old: Explanation, new: Explanation) -> tuple[tuple[str,
 
 
 def _same(one: Explanation, other: Explanation) -> bool:
-    """Whether the same runs, and would be admitted; naming what was selected is no difference."""
+    """Whether the same runs, and would be admitted; naming what was selected is no difference.
+
+    A selector that doesn't break down any more is one: it would act on the service at once.
+    """
     left, right = side_of(one), side_of(other)
-    return (left.runtime, left.modes, left.allowed) == (right.runtime, right.modes, right.allowed)
+    broken = [bool(each.notes.get("openRange")) for each in (one, other)]
+    return broken[0] == broken[1] and (left.runtime, left.modes, left.allowed) == (
+        right.runtime,
+        right.modes,
+        right.allowed,
+    )
 
 
 def _restarts(patch: Mapping[str, Any]) -> bool:

@@ -352,6 +352,39 @@ def test_an_autoscaler_of_a_component_that_nobody_declares_reaches_nobody() -> N
     assert {each.change.component: each.services for each in found.objects} == {"engine": 1, "decoder": 0}
 
 
+SIZED = a_model(modelParameterSize="7B")
+OPEN: dict[str, Any] = {"modelSizeRange": {"min": "1B"}}
+OTHER = an_entry(modelFormat={"name": "onnx"})
+
+RECOVERS: list[tuple[list[Manifest], list[str]]] = [
+    # a candidate whose formats match, also one that would not be selected, or that the size would rule out
+    ([SIZED, a_runtime(**OPEN), a_service()], ["fast"]),
+    ([SIZED, a_runtime(), a_runtime("wide", "team", an_entry(autoSelect=False), **OPEN), a_service()], ["wide"]),
+    ([SIZED, a_runtime(), a_runtime("huge", modelSizeRange={"min": "100B"}), a_service()], ["huge"]),
+    # the runtime that it names
+    ([SIZED, a_runtime(**OPEN), a_service(runtime=BY_NAME)], ["fast"]),
+    # not one that it doesn't look at, whose range it doesn't reach, or a model without a size
+    ([SIZED, a_runtime(), a_runtime("open", **OPEN), a_service(runtime=BY_NAME)], []),
+    ([SIZED, a_runtime(), a_runtime("open", "other", **OPEN), a_service()], []),
+    ([SIZED, a_runtime(), a_runtime("open", None, OTHER, **OPEN), a_service()], []),
+    ([SIZED, a_runtime(), a_runtime("open", disabled=True, **OPEN), a_service()], []),
+    ([a_model(), a_runtime(**OPEN), a_service()], []),
+    ([SIZED, a_runtime(modelSizeRange={"min": "1B", "max": "9B"}), a_service()], []),
+    # nothing is selected for it at all
+    ([SIZED, a_runtime(**OPEN), a_service(annotations={MODE: "VirtualDeployment"})], []),
+]
+
+
+@pytest.mark.parametrize(("manifests", "over"), RECOVERS)
+def test_services_over_whose_candidates_v12_breaks_down_are_told_one_by_one(
+    manifests: list[Manifest], over: list[str]
+) -> None:
+    row = row_of(*manifests)
+    told = [change for change in row.changes if change.code == "selection-recovers"] if row is not None else []
+    assert [[each["name"] for each in change.facts["over"]] for change in told] == ([over] if over else [])
+    assert row is None or row.pin is None, "v1.2 would act at once on what makes its selector answer"
+
+
 SELECTOR = {"runner": {"name": "router", "args": ["--selector", "leaderworkerset.sigs.k8s.io/worker-index=0"]}}
 
 
