@@ -10,6 +10,21 @@ from .acts import ActRecord
 from .comments import Comment, Mention
 from .grants import Grant, Role
 from .handling import Handling
+from .reviews import Participant, Review, ReviewInput, ReviewItem, ReviewPlace, Signature
 from .tokens import Token
 
-__all__ = ["ActRecord", "Comment", "Grant", "Handling", "Mention", "Role", "Token"]
+__all__ = [
+    "ActRecord",
+    "Comment",
+    "Grant",
+    "Handling",
+    "Mention",
+    "Participant",
+    "Review",
+    "ReviewInput",
+    "ReviewItem",
+    "ReviewPlace",
+    "Role",
+    "Signature",
+    "Token",
+]
