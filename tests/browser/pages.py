@@ -41,7 +41,13 @@ PAGES: Mapping[str, tuple[str, ...]] = {
         "/services/eu-prod/frontier/research-chat/compare/",
     ),
     "conflicts": ("/conflicts/", "/conflicts/?group=runtime"),
-    "findings": ("/findings/", "/findings/?group=object"),
+    "findings": ("/findings/", "/findings/?group=object", "/findings/?state=gone"),
+    "finding": (
+        "/findings/overlap-8137ad2791ef0202a2218c1c6b91199d/",
+        "/findings/breaks-lws-4a2aa84004cd8d146e68f9f2d0c0c26c/",
+        "/findings/no-such-finding/",
+    ),
+    "severities": ("/findings/severities/",),
     "migration": ("/migration/", "/migration/?view=runtimes"),
     "migration-order": ("/migration/order/", "/migration/order/?cluster=us-lab", "/migration/order/?wave=together"),
     "service-plan": (

@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from selection.faces.cli.output import as_json, table
 from selection.faces.cli.sources import database_in_words, near
+from selection.people.persons import local_person
 from selection.rules.codes import CODES, SETTABLE
 from selection.store.severities import Graded, SeverityError, grades, set_severity
 
@@ -42,7 +43,7 @@ class Command(BaseCommand):
 
     def _set(self, code: str, severity: str, reason: str) -> int:
         try:
-            return set_severity(code, severity, by="manage.py severities", reason=reason)
+            return set_severity(code, severity, by=local_person().name, reason=reason)
         except SeverityError as error:
             raise CommandError(str(error)) from None
 
