@@ -13,7 +13,7 @@ from typing import Any
 
 from .copy_names import same_spec
 from .edits import edited
-from .fleet import Fleet, evolved
+from .fleet import Fleet, evolved, parent_of
 from .inheritance import INHERIT_FROM, PROFILE, RuntimeKey
 from .objects import ObjectRef, Runtime
 from .runtime_copy import RuntimeCopy, copy_edits, plan_copy
@@ -90,8 +90,19 @@ def parent_copy(fleet: Fleet, copy: RuntimeCopy, manifest: Manifest) -> ParentCo
 
 def _heirs(fleet: Fleet, parent: RuntimeKey) -> list[Runtime]:
     """The runtimes with this one above them in their chain, by kind, namespace and name."""
-    runtimes = sorted(fleet.runtimes.values(), key=lambda each: each.ref)
-    return [runtime for runtime in runtimes if parent in fleet.effective(runtime).chain.members[:-1]]
+    asking: dict[str, list[Runtime]] = {}
+    for runtime in fleet.runtimes.values():
+        if above := parent_of(runtime):
+            asking.setdefault(above, []).append(runtime)
+    waiting, named, found = [parent.name], {parent.name}, []
+    while waiting:  # by name first: to merge every runtime that inherits from anything takes long
+        for runtime in asking.get(waiting.pop(), ()):
+            found.append(runtime)
+            if runtime.ref.name not in named:
+                named.add(runtime.ref.name)
+                waiting.append(runtime.ref.name)
+    found.sort(key=lambda each: each.ref)
+    return [runtime for runtime in found if parent in fleet.effective(runtime).chain.members[:-1]]
 
 
 def _needs_copy(fleet: Fleet, ref: ObjectRef) -> bool:

@@ -21,6 +21,7 @@ from selection.rules.upgrade import UPGRADES, Change
 from selection.rules.upgrade_changes import MODE_CODES
 from selection.store import upgrades
 from selection.store.models import Cluster
+from selection.store.sight import EVERYTHING
 from selection.store.upgrades import compute_preview, preview_of
 from tests.faces.clusters import store, text_of
 from tests.rules.manifests import Manifest, a_model, a_runtime, a_service, moded
@@ -224,7 +225,7 @@ def test_a_thread_that_judges_lets_others_have_their_turns(monkeypatch: pytest.M
     monkeypatch.setattr("selection.store.upgrades.time.sleep", slept.append)
     monkeypatch.setattr("selection.store.upgrades.connection.close", lambda: None)  # this thread's own is still needed
 
-    upgrades._compute_apart(cluster)
+    upgrades._compute_apart(cluster, EVERYTHING)
 
     assert len(slept) >= 3, "once for each service"
     known = preview_of(cluster)
@@ -272,3 +273,13 @@ def test_every_check_has_a_sentence(code: str) -> None:
 def test_thousands_are_set_apart() -> None:
     text = render_to_string("sentences/upgrade/check-unreadable.html", {"check": {"facts": {"objects": 1200}}})
     assert "1,200 objects can't be read" in text
+
+
+def test_a_service_over_whose_candidates_selection_breaks_down_says_so(client: Client) -> None:
+    lab(a_model(modelParameterSize="7B"), a_runtime(modelSizeRange={"min": "1B"}), a_service())
+    told = text_of(client.get(URL))
+    assert "v1.2's selector breaks down over the size range of" in told
+    assert "and acts on no change of this service: what runs is from before." in told
+    page = text_of(client.get("/services/lab/team/chat/"))
+    assert "Selection breaks down." in page
+    assert "It acts on no change of this service until both are written." in page
