@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from django.conf import settings
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from selection.cluster.kinds import KindListing
 from selection.rules.codes import CODES, OFF, urgency_of
 from selection.rules.objects import ObjectRef
-from selection.store import derive_stream
+from selection.rules.streams import service_stream
 from selection.store.changes import prune_changes
 from selection.store.clusters import forget
 from selection.store.evaluate import evaluate
@@ -113,7 +113,7 @@ def test_a_kind_that_is_no_longer_served_takes_its_findings_and_brings_them_back
 
 
 @pytest.mark.parametrize("outcome", ["failed", "forbidden"])
-def test_a_kind_that_cannot_be_read_leaves_its_findings(outcome: str) -> None:
+def test_a_kind_that_cannot_be_read_leaves_its_findings(outcome: Literal["failed", "forbidden"]) -> None:
     cluster, _ = sync("east", *SMALL)
     before = everything()
 
@@ -269,13 +269,12 @@ def test_after_a_change_only_what_it_reaches_is_looked_at(monkeypatch: pytest.Mo
     onnx = runtime("onnx", supportedModelFormats=[{"modelFormat": {"name": "onnx"}, "autoSelect": True}])
     cluster, _ = sync("east", model(), onnx, *(service(f"s{number}") for number in range(5)))
     judged: list[str] = []
-    plain = derive_stream.service_stream
 
     def _noted(fleet: Any, explanation: Any) -> Any:
         judged.append(explanation.subject.name)
-        return plain(fleet, explanation)
+        return service_stream(fleet, explanation)
 
-    monkeypatch.setattr(derive_stream, "service_stream", _noted)
+    monkeypatch.setattr("selection.store.derive_stream.service_stream", _noted)
     services = [service(f"s{number}") for number in range(1, 5)]
     store_kind(cluster, brought("InferenceService", service("s0", runtime={"name": "onnx"}), *services))
     cluster.refresh_from_db()
