@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from selection.faces.cli.check_rules import RULES
-from tests.rules.manifests import MODE, a_model, a_runtime, a_service, an_entry, moded
+from tests.rules.manifests import MODE, a_model, a_runtime, a_service, an_entry, deployed, moded
 
 from .cli import ROOT, as_yaml, manage
 
@@ -223,6 +223,24 @@ def test_a_secret_in_a_manifest_is_never_printed(tmp_path: Path) -> None:
 
     for form in ("text", "json", "sarif", "junit", "gitlab", "github"):
         assert secret not in checked(tmp_path, "-o", form)[1]
+
+
+def test_workloads_among_the_manifests_are_set_beside_what_should_run(tmp_path: Path) -> None:
+    workloads = [deployed("Deployment"), deployed("LeaderWorkerSet")]
+    (tmp_path / "x.yaml").write_text(as_yaml(a_model(), a_runtime(), a_service(), *workloads))
+
+    [cleanup] = problems(tmp_path)
+
+    assert (cleanup["code"], cleanup["field"]) == ("cleanup-due", "spec.engine")
+    (tmp_path / "x.yaml").write_text(
+        as_yaml(
+            a_model(), a_runtime(), a_service(engine=moded("OMENative")), deployed("InferenceReplica"), workloads[0]
+        )
+    )
+    [left_over] = problems(tmp_path)
+    assert left_over["message"].startswith(
+        "InferenceService team/chat: The engine runs in OMENative, and Deployment team/chat-engine is there"
+    )
 
 
 # Levels.

@@ -11,10 +11,11 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
+from django.template.loader import get_template
 
 from selection.faces.cli.check_config import CONFIG_NAME, read_config
 from selection.faces.cli.check_formats import FORMATS
-from selection.faces.cli.check_rules import FAMILY_NAMES, RULES
+from selection.faces.cli.check_rules import FAMILY_NAMES, OTHER, RULES
 
 from .cli import ROOT
 from .test_command_check import checked
@@ -53,6 +54,15 @@ def test_the_table_has_every_rule_as_it_is() -> None:
 
 def test_a_family_is_never_taken_for_a_rule() -> None:
     assert not set(FAMILY_NAMES) & RULES.keys()
+
+
+@pytest.mark.parametrize("family", ["conflict", "finding", "migration", "upgrade", "workload", "other"])
+def test_every_rule_that_has_no_words_of_omes_has_a_sentence(family: str) -> None:
+    codes = [rule.code.removeprefix(OTHER) for rule in RULES.values() if rule.family == family]
+
+    assert codes
+    for code in codes:
+        get_template(f"sentences/{family}/{code}.html")  # raises when there is none
 
 
 def test_every_format_is_explained() -> None:

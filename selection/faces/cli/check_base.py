@@ -53,6 +53,8 @@ def open_base(options: Mapping[str, Any], version: str | None) -> Base | None:
     Raises:
         CommandError: it isn't there, or what decides can't be read.
     """
+    if options["kubeconfig"] and not (options["on_cluster"] or options["context"]):
+        raise CommandError("--kubeconfig is for --on-cluster and --context: give one of them", returncode=2)
     if options["cluster"] is not None:
         try:
             [source] = open_sources(None, options["cluster"], version)
@@ -62,8 +64,6 @@ def open_base(options: Mapping[str, Any], version: str | None) -> Base | None:
     if options["on"] is not None:
         return _of_files(options["on"], version)
     if not (options["on_cluster"] or options["in_cluster"] or options["context"]):
-        if options["kubeconfig"]:
-            raise CommandError("--kubeconfig is for --on-cluster and --context: give one of them", returncode=2)
         return None
     try:
         connection = (
