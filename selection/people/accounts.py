@@ -6,8 +6,9 @@ on a link that works once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from axes.models import AccessAttempt
 from axes.utils import reset
@@ -15,14 +16,16 @@ from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from selection.people.persons import Person
+from selection.people.persons import Person, local_person
 from selection.people.rights import Act, may
+from selection.people.subjects import account_subject
+from selection.people.writing import Writer, note, writing
 
 __all__ = [
     "AccountError",
@@ -56,7 +59,9 @@ def may_change(person: Person, user: User) -> bool:
     return person.user is None or person.user.is_superuser or not user.is_superuser
 
 
-def create_account(name: str, *, email: str = "", groups: Iterable[str] = (), superuser: bool = False) -> User:
+def create_account(
+    name: str, *, email: str = "", groups: Iterable[str] = (), superuser: bool = False, by: Writer | None = None
+) -> User:
     """Make an account without a password; its owner sets one by :func:`password_path`.
 
     Args:
@@ -64,6 +69,7 @@ def create_account(name: str, *, email: str = "", groups: Iterable[str] = (), su
         email: an address, ``""`` for none. Nothing is ever sent to it.
         groups: names of groups; one that isn't there is made.
         superuser: whether it may do everything everywhere.
+        by: who makes it; by default whoever runs this program at a shell.
 
     Raises:
         AccountError: the name is taken or not allowed, or the address or a group's name is no such thing.
@@ -79,35 +85,45 @@ def create_account(name: str, *, email: str = "", groups: Iterable[str] = (), su
         raise AccountError(" ".join(" ".join(error.messages).split()).rstrip(".")) from None
     names = _group_names(groups)
     try:
-        with transaction.atomic():
+        with writing():
             user.save()
             _put_into(user, names)
+            _note(by, "make-account", user, None, {"groups": names, "superuser": superuser})
     except IntegrityError:  # somebody was quicker
         raise AccountError(f"There is an account named {user.username} already") from None
     return user
 
 
-def set_groups(user: User, groups: Iterable[str]) -> list[str]:
+def set_groups(user: User, groups: Iterable[str], by: Writer | None = None) -> list[str]:
     """Put a user into exactly these groups; names those that had to be made.
 
     Raises:
         AccountError: a name is empty, too long, or has a comma or characters that can't be shown.
     """
     names = _group_names(groups)
-    with transaction.atomic():
-        return _put_into(user, names)
+    with writing():
+        before = _groups(user)
+        made = _put_into(user, names)
+        if (after := _groups(user)) != before:
+            _note(by, "set-groups", user, {"groups": before}, {"groups": after})
+    return made
 
 
-def set_active(user: User, active: bool) -> bool:
+def set_active(user: User, active: bool, by: Writer | None = None) -> bool:
     """Let an account in again, or keep it out: its sessions and tokens stop at once. Says whether that is a change."""
-    return bool(User.objects.filter(pk=user.pk).exclude(is_active=active).update(is_active=active))
+    with writing():
+        changed = User.objects.filter(pk=user.pk).exclude(is_active=active).update(is_active=active)
+        if changed:
+            _note(by, "let-in" if active else "keep-out", user, {"active": not active}, {"active": active})
+    return bool(changed)
 
 
-def password_path(user: User) -> tuple[str, datetime]:
+def password_path(user: User, by: Writer | None = None) -> tuple[str, datetime]:
     """The path of a page where the owner sets the password, and until when it works. It works once.
 
     Whoever has the link has the account, so it is shown once, to who administers accounts, and kept nowhere.
     """
+    _note(by, "make-link", user, None, None)
     uid = urlsafe_base64_encode(force_bytes(user.pk))
     path = reverse("set-password", args=[uid, default_token_generator.make_token(user)])
     return path, timezone.now() + timedelta(seconds=settings.PASSWORD_RESET_TIMEOUT)
@@ -123,9 +139,23 @@ def waiting_names() -> set[str]:
     return {name for (name, _), failures in failed.items() if name and failures >= settings.AXES_FAILURE_LIMIT}
 
 
-def end_wait(user: User) -> bool:
+def end_wait(user: User, by: Writer | None = None) -> bool:
     """Let a user try to sign in again, from every address. Says whether there was anything to forget."""
-    return bool(reset(username=user.get_username()))
+    with writing():
+        forgotten = reset(username=user.get_username())
+        if forgotten:
+            _note(by, "end-wait", user, {"failures": forgotten}, None)
+    return bool(forgotten)
+
+
+def _note(
+    by: Writer | None, act: str, user: User, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+) -> None:
+    note(by or Writer(local_person(), "command"), act, account_subject(user.get_username()), before, after)
+
+
+def _groups(user: User) -> list[str]:
+    return list(user.groups.order_by("name").values_list("name", flat=True))
 
 
 def _group_names(groups: Iterable[str]) -> list[str]:

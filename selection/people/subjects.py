@@ -1,4 +1,4 @@
-"""What people write about, named by a text that outlasts every row: a finding, object, review, or a review's item.
+"""What people act on, named by a text that outlasts every row: a finding, object, review, a review's item, or account.
 
 The name of a thing that isn't there any more stays what it was, and whatever was written of it stays with it.
 """
@@ -15,9 +15,18 @@ from selection.store.models import Finding
 
 from .models import Handling
 
-__all__ = ["BadSubject", "Subject", "finding_subject", "item_subject", "object_subject", "parse", "review_subject"]
+__all__ = [
+    "BadSubject",
+    "Subject",
+    "account_subject",
+    "finding_subject",
+    "item_subject",
+    "object_subject",
+    "parse",
+    "review_subject",
+]
 
-Sort = Literal["finding", "object", "review", "item"]
+Sort = Literal["finding", "object", "review", "item", "account"]
 
 _KEY = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*-[0-9a-f]{32}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -37,7 +46,7 @@ class Subject:
         sort: what it is.
         cluster: the name of its cluster; ``""`` for a review, which may span several.
         namespace: its namespace, ``""`` for none.
-        key: a finding's key, or the review's number.
+        key: a finding's key, the review's number, or the user name of an account.
         ref: the object, of ``object`` alone.
     """
 
@@ -78,6 +87,11 @@ def item_subject(number: str, finding: Subject) -> Subject:
     return Subject(f"item:{number}/{finding.key}", "item", finding.cluster, finding.namespace, finding.key)
 
 
+def account_subject(name: str) -> Subject:
+    """An account, with its tokens. It belongs to no cluster, so only who sees all of them sees what was done to it."""
+    return Subject(f"account:{name}", "account", key=name)
+
+
 def parse(text: str) -> Subject:
     """Read a subject's name. Where a finding is, what is stored of it says.
 
@@ -93,10 +107,12 @@ def parse(text: str) -> Subject:
         return _object(rest)
     if sort == "review" and _UUID.fullmatch(rest):
         return review_subject(rest)
+    if sort == "account" and rest:
+        return account_subject(rest)
     number, _, key = rest.partition("/")
     if sort == "item" and _UUID.fullmatch(number):
         return item_subject(number, _finding(key))
-    raise BadSubject(f"{text[:80]!r} names no finding, object, review or item")
+    raise BadSubject(f"{text[:80]!r} names no finding, object, review, item or account")
 
 
 def _finding(key: str) -> Subject:

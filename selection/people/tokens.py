@@ -25,6 +25,8 @@ from django.utils import timezone
 
 from selection.people.models import Token
 from selection.people.scopes import Scope
+from selection.people.subjects import account_subject
+from selection.people.writing import Writer, note, writing
 
 __all__ = ["TokenError", "create_token", "digest_of", "find_token", "prefix_of", "revoke", "touch"]
 
@@ -40,7 +42,7 @@ class TokenError(ValueError):
     """A token can't be made like that; the message says why, in one line."""
 
 
-def create_token(user: User, name: str, *, scope: Scope = Scope.READ, days: int, by: str) -> tuple[Token, str]:
+def create_token(user: User, name: str, *, scope: Scope = Scope.READ, days: int, by: Writer) -> tuple[Token, str]:
     """Make a token and give it with its secret, which nobody can be told again.
 
     Args:
@@ -48,7 +50,7 @@ def create_token(user: User, name: str, *, scope: Scope = Scope.READ, days: int,
         name: what it is for, 1 to 80 printable characters; once among the user's tokens that aren't revoked.
         scope: the most it may do.
         days: how long it holds, at most ``OME_DASHBOARD_TOKEN_DAYS``.
-        by: the name of whoever makes it.
+        by: who makes it.
 
     Raises:
         TokenError: the name is empty, too long or taken, the days are out of bounds, or the account isn't active.
@@ -64,7 +66,7 @@ def create_token(user: User, name: str, *, scope: Scope = Scope.READ, days: int,
     secret = f"{prefix}_{_random(43)}"
     now = timezone.now()
     try:
-        with transaction.atomic():
+        with writing():
             token = Token.objects.create(
                 user=user,
                 name=name,
@@ -72,9 +74,10 @@ def create_token(user: User, name: str, *, scope: Scope = Scope.READ, days: int,
                 digest=digest_of(secret),
                 scope=scope,
                 created_at=now,
-                created_by=by,
+                created_by=by.person.name,
                 expires_at=now + timedelta(days=days),
             )
+            note(by, "make-token", account_subject(user.get_username()), None, _told(token))
     except IntegrityError:
         raise TokenError(f"{user.get_username()} has a token named {name} already: revoke it first") from None
     return token, secret
@@ -91,10 +94,14 @@ def find_token(secret: str) -> Token | None:
     return token if hmac.compare_digest(digest_of(secret), known) else None
 
 
-def revoke(token: Token, by: str) -> bool:
+def revoke(token: Token, by: Writer) -> bool:
     """Revoke a token for good. Says whether that changed anything: it may be revoked already."""
-    at = timezone.now()
-    return bool(Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=at, revoked_by=by))
+    with writing():
+        working = Token.objects.filter(pk=token.pk, revoked_at=None)
+        changed = working.update(revoked_at=timezone.now(), revoked_by=by.person.name)
+        if changed:
+            note(by, "revoke-token", account_subject(token.user.get_username()), _told(token), None)
+    return bool(changed)
 
 
 def touch(token: Token, now: datetime) -> None:
@@ -142,6 +149,12 @@ def prefix_of(secret: str) -> str:
     """
     found = _FORM.fullmatch(secret)
     return found.group(1) if found else ""
+
+
+def _told(token: Token) -> dict[str, str]:
+    """What the record keeps of a token: never its secret."""
+    until = token.expires_at.isoformat(timespec="seconds")
+    return {"name": token.name, "begins_with": token.prefix, "scope": token.scope, "until": until}
 
 
 def _random(length: int) -> str:

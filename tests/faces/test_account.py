@@ -14,6 +14,7 @@ from pytest_django import Settings
 from selection.people.models import Token
 from selection.people.scopes import Scope
 from selection.people.tokens import create_token, find_token
+from tests.people.writers import by
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "correct horse battery"
@@ -132,7 +133,7 @@ def test_no_longer_than_the_setting_allows_is_offered(client: Client, alice: Use
 
 
 def test_one_revokes_ones_own(client: Client, alice: User) -> None:
-    token, _ = create_token(alice, "nightly", days=1, by="alice")
+    token, _ = create_token(alice, "nightly", days=1, by=by("alice"))
     response = client.post(f"{TOKENS}{token.pk}/revoke/", follow=True)
     assert "The token nightly is revoked." in response.content.decode()
     token.refresh_from_db()
@@ -141,7 +142,7 @@ def test_one_revokes_ones_own(client: Client, alice: User) -> None:
 
 
 def test_one_neither_sees_nor_revokes_anybody_elses(client: Client, alice: User) -> None:
-    token, _ = create_token(User.objects.create_user("bob"), "bobs own", days=1, by="bob")
+    token, _ = create_token(User.objects.create_user("bob"), "bobs own", days=1, by=by("bob"))
     assert "bobs own" not in client.get(TOKENS).content.decode()
     assert client.post(f"{TOKENS}{token.pk}/revoke/").status_code == 403
     assert client.post(f"{TOKENS}999999/revoke/").status_code == 404
@@ -160,7 +161,7 @@ def test_the_number_of_queries_does_not_grow_with_the_tokens(client: Client, ali
     counts = []
     for number in range(2):
         for each in range(10):
-            create_token(alice, f"{number} {each}", days=1, by="alice")
+            create_token(alice, f"{number} {each}", days=1, by=by("alice"))
         with CaptureQueriesContext(connection) as queries:
             client.get(TOKENS)
         counts.append(len(queries))

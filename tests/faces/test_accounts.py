@@ -18,6 +18,7 @@ from selection.people.accounts import create_account
 from selection.people.granting import give
 from selection.people.models import Role
 from selection.people.tokens import create_token
+from tests.people.writers import by
 
 pytestmark = pytest.mark.django_db
 ACCOUNTS = "/accounts/"
@@ -155,7 +156,7 @@ def test_an_old_failure_is_no_wait(client: Client, root: User) -> None:
 
 
 def test_an_administrator_revokes_somebodys_token(client: Client, root: User) -> None:
-    token, _ = create_token(create_account("bob"), "nightly", days=1, by="bob")
+    token, _ = create_token(create_account("bob"), "nightly", days=1, by=by("bob"))
     assert "nightly" in client.get("/accounts/bob/").content.decode()
     answer = client.post(f"/account/tokens/{token.pk}/revoke/")
     assert answer.headers["Location"] == "/accounts/bob/"

@@ -6,6 +6,7 @@ import pytest
 from axes.models import AccessAttempt
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
+from pytest_django import Settings
 
 from selection.people.accounts import (
     AccountError,
@@ -13,14 +14,20 @@ from selection.people.accounts import (
     end_wait,
     may_change,
     may_manage,
+    password_path,
     set_active,
     set_groups,
     waiting_names,
 )
 from selection.people.granting import give
-from selection.people.models import Role
+from selection.people.models import ActRecord, Role
 from selection.people.persons import Person
 from selection.people.scopes import Scope
+from selection.people.subjects import account_subject, parse
+from selection.people.tokens import create_token, revoke
+from selection.people.writing import Writer
+from selection.store.sight import NOTHING, seeing
+from tests.people.writers import by
 
 pytestmark = pytest.mark.django_db
 
@@ -96,3 +103,42 @@ def test_who_waits_is_who_failed_too_often_from_one_address_whatever_the_browser
     assert end_wait(alice)
     assert waiting_names() == set()
     assert not end_wait(alice)
+
+
+def test_what_was_done_to_an_account_is_in_the_record_with_who_did_it(settings: Settings) -> None:
+    settings.LOCAL_NAME = "Mara"
+    alice = create_account("alice", groups=["ml"])
+    set_groups(alice, ["ml"], by("root"))
+    set_groups(alice, ["platform"], by("root"))
+    set_active(alice, False, by("root"))
+    set_active(alice, False, by("root"))
+    password_path(alice, Writer(Person("carol"), "page"))
+    token, secret = create_token(User.objects.create_user("bot"), "nightly", days=1, by=by("carol"))
+    revoke(token, by("root"))
+    revoke(token, by("root"))
+    acts = list(ActRecord.objects.order_by("pk").values_list("actor", "via", "act", "subject", "before", "after"))
+    assert acts[:4] == [
+        ("Mara", "command", "make-account", "account:alice", None, {"groups": ["ml"], "superuser": False}),
+        ("root", "command", "set-groups", "account:alice", {"groups": ["ml"]}, {"groups": ["platform"]}),
+        ("root", "command", "keep-out", "account:alice", {"active": True}, {"active": False}),
+        ("carol", "page", "make-link", "account:alice", None, None),
+    ]
+    assert [(actor, act, subject) for actor, _, act, subject, _, _ in acts[4:]] == [
+        ("carol", "make-token", "account:bot"),
+        ("root", "revoke-token", "account:bot"),
+    ]
+    assert secret not in repr(acts)
+    assert parse("account:alice") == account_subject("alice")
+
+
+def test_what_was_done_to_accounts_is_for_who_sees_everything() -> None:
+    create_account("alice")
+    assert ActRecord.objects.count() == 1
+    with seeing(NOTHING):
+        assert not ActRecord.objects.exists()
+
+
+def test_an_account_that_could_not_be_made_leaves_no_record() -> None:
+    with pytest.raises(AccountError):
+        create_account("a b")
+    assert not ActRecord.objects.exists()

@@ -23,6 +23,7 @@ from selection.people.models import Token
 from selection.people.persons import person_of
 from selection.people.scopes import Scope
 from selection.people.tokens import create_token, revoke
+from tests.people.writers import by
 
 pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
 
@@ -75,7 +76,7 @@ def alice() -> User:
 
 
 def bearer(user: User, scope: Scope = Scope.READ, name: str = "nightly") -> dict[str, str]:
-    return {"Authorization": f"Bearer {create_token(user, name, scope=scope, days=30, by='alice')[1]}"}
+    return {"Authorization": f"Bearer {create_token(user, name, scope=scope, days=30, by=by('alice'))[1]}"}
 
 
 def test_a_token_acts_for_its_user(client: Client, server_mode: Settings, alice: User) -> None:
@@ -124,7 +125,7 @@ def _expired(token: Token) -> None:
 
 
 def _revoked(token: Token) -> None:
-    revoke(token, "bob")
+    revoke(token, by("bob"))
 
 
 def _inactive(token: Token) -> None:
@@ -224,7 +225,7 @@ def test_a_program_is_told_by_a_code_what_is_wrong_with_its_token(
     assert client.get(REAL, headers=headers).status_code == 200
     limits(server_mode, person=1)
     assert client.get(REAL, headers=headers).json()["code"] == "throttled"
-    revoke(Token.objects.get(), "bob")
+    revoke(Token.objects.get(), by("bob"))
     assert client.get(REAL, headers=headers).json()["code"] == "token-revoked"
     assert client.get(REAL, headers={"Authorization": "Bearer x"}).json()["code"] == "token-unknown"
 

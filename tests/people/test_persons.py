@@ -14,6 +14,7 @@ from selection.people import persons
 from selection.people.persons import Person, local_person, person_of, person_or_none
 from selection.people.scopes import Scope
 from selection.people.tokens import create_token
+from tests.people.writers import by
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +58,7 @@ def test_a_session_and_a_token_give_the_same_person_but_for_the_token() -> None:
     request = RequestFactory().get("/")
     request.user = alice
     assert person_of(request) == Person("alice", alice)
-    token, _ = create_token(alice, "nightly", scope=Scope.REVIEW, days=1, by="alice")
+    token, _ = create_token(alice, "nightly", scope=Scope.REVIEW, days=1, by=by("alice"))
     vars(request)["token"] = token
     assert person_of(request) == Person("alice", alice, "nightly", Scope.REVIEW)
     assert str(person_of(request)) == "alice (token nightly)"

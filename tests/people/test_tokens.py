@@ -14,6 +14,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from selection.people.models import Token
 from selection.people.scopes import Scope
 from selection.people.tokens import TokenError, create_token, find_token, prefix_of, revoke, touch
+from tests.people.writers import by
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +25,7 @@ def alice() -> User:
 
 
 def made(user: User, name: str = "nightly", days: int = 30) -> tuple[Token, str]:
-    return create_token(user, name, days=days, by="alice")
+    return create_token(user, name, days=days, by=by("alice"))
 
 
 def test_the_secret_finds_its_token_and_is_kept_nowhere(alice: User) -> None:
@@ -61,7 +62,7 @@ def test_two_tokens_share_no_secret_and_no_prefix(alice: User) -> None:
 @pytest.mark.parametrize(("name", "days"), [("", 1), (" \n ", 1), ("x" * 81, 1), ("a\x00b", 1), ("a", 0), ("a", 366)])
 def test_a_token_that_cannot_be_made_says_why_in_one_line(alice: User, name: str, days: int) -> None:
     with pytest.raises(TokenError) as caught:
-        create_token(alice, name, days=days, by="alice")
+        create_token(alice, name, days=days, by=by("alice"))
     assert "\n" not in str(caught.value)
     assert not Token.objects.exists()
 
@@ -70,7 +71,7 @@ def test_a_name_is_taken_until_its_token_is_revoked(alice: User) -> None:
     token, _ = made(alice)
     with pytest.raises(TokenError, match="revoke it first"):
         made(alice)
-    assert revoke(token, "bob")
+    assert revoke(token, by("bob"))
     assert made(alice)[0].pk != token.pk
 
 
@@ -88,8 +89,8 @@ def test_an_account_that_is_not_active_gets_no_token(alice: User) -> None:
 
 def test_revoking_says_who_and_is_done_once(alice: User) -> None:
     token, _ = made(alice)
-    assert revoke(token, "bob")
-    assert not revoke(token, "carol")
+    assert revoke(token, by("bob"))
+    assert not revoke(token, by("carol"))
     token.refresh_from_db()
     assert token.revoked_by == "bob"
     assert token.state(timezone.now()) == "revoked"

@@ -28,6 +28,7 @@ from selection.people.accounts import (
     waiting_names,
 )
 from selection.people.persons import Person, person_of
+from selection.people.writing import Writer
 
 __all__ = ["account_of", "accounts"]
 
@@ -47,12 +48,12 @@ def _manager(request: HttpRequest) -> Person:
 @require_http_methods(["GET", "HEAD", "POST"])
 def accounts(request: HttpRequest) -> HttpResponse:
     """The page of all accounts, ``/accounts/``; it adds one, too."""
-    _manager(request)
+    by = Writer(_manager(request), "page")
     form = NewAccountForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         given = form.cleaned_data
         try:
-            user = create_account(given["name"], email=given["email"], groups=given["groups"])
+            user = create_account(given["name"], email=given["email"], groups=given["groups"], by=by)
         except AccountError as error:
             form.add_error(None, f"{error}.")
         else:
@@ -96,23 +97,24 @@ def account_of(request: HttpRequest, name: str) -> HttpResponse:
         return _page_of(request, user)
     if not may_change(person, user):
         raise PermissionDenied
+    by = Writer(person, "page")
     act = request.POST.get("do", "")
     if act == "link":
         return _page_of(request, user, link=True)
     if act == "save":
         form = AccountForm(request.POST)
-        if not (form.is_valid() and _saved(request, form, user)):
+        if not (form.is_valid() and _saved(request, by, form, user)):
             return _page_of(request, user, form=form)
     elif act in ("keep-out", "let-in"):
-        _let(request, person, user, act == "let-in")
-    elif act == "end-wait" and end_wait(user):
+        _let(request, by, user, act == "let-in")
+    elif act == "end-wait" and end_wait(user, by):
         messages.success(request, f"{user.username} may try to sign in again.", extra_tags="good")
     return redirect("account-of", user.username)
 
 
-def _saved(request: HttpRequest, form: AccountForm, user: User) -> bool:
+def _saved(request: HttpRequest, by: Writer, form: AccountForm, user: User) -> bool:
     try:
-        made = set_groups(user, form.cleaned_data["groups"])
+        made = set_groups(user, form.cleaned_data["groups"], by)
     except AccountError as error:
         form.add_error("groups", f"{error}.")
         return False
@@ -123,11 +125,11 @@ def _saved(request: HttpRequest, form: AccountForm, user: User) -> bool:
     return True
 
 
-def _let(request: HttpRequest, person: Person, user: User, active: bool) -> None:
-    if not active and user == person.user:
+def _let(request: HttpRequest, by: Writer, user: User, active: bool) -> None:
+    if not active and user == by.person.user:
         messages.error(request, "You can't keep yourself out: somebody else has to.", extra_tags="bad")
         return
-    if set_active(user, active):
+    if set_active(user, active, by):
         told = "may sign in again" if active else "is kept out: sessions and tokens have stopped"
         messages.success(request, f"{user.username} {told}.", extra_tags="good")
 
@@ -145,6 +147,6 @@ def _page_of(
         "itself": user == request.user,
     }
     if link:
-        path, until = password_path(user)
+        path, until = password_path(user, Writer(person_of(request), "page"))
         values |= {"link": request.build_absolute_uri(path), "until": until}
     return render(request, "accounts/one.html", values)

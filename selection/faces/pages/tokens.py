@@ -21,6 +21,7 @@ from selection.people.models import Token
 from selection.people.persons import person_of
 from selection.people.scopes import Scope
 from selection.people.tokens import TokenError, create_token, revoke
+from selection.people.writing import Writer
 
 __all__ = ["TokenRow", "revoke_token", "rows_of", "tokens"]
 
@@ -50,7 +51,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
         given = form.cleaned_data
         try:
             made, secret = create_token(
-                person.user, given["name"], scope=Scope(given["scope"]), days=given["days"], by=person.name
+                person.user, given["name"], scope=Scope(given["scope"]), days=given["days"], by=Writer(person, "page")
             )
         except TokenError as error:
             form.add_error("name", f"{error}.")
@@ -71,6 +72,6 @@ def revoke_token(request: HttpRequest, token: int) -> HttpResponse:
     own = found.user == person.user
     if not own and not may_change(person, found.user):
         raise PermissionDenied
-    if revoke(found, person.name):
+    if revoke(found, Writer(person, "page")):
         messages.success(request, f"The token {found.name} is revoked.", extra_tags="good")
     return redirect("tokens") if own else redirect("account-of", found.user.get_username())

@@ -13,6 +13,7 @@ from selection.people.granting import give
 from selection.people.models import Role, Token
 from selection.people.scopes import Scope
 from selection.people.tokens import create_token
+from tests.people.writers import by
 
 pytestmark = pytest.mark.django_db
 PERSON = "/api/v1/person"
@@ -34,7 +35,7 @@ def test_a_program_learns_for_whom_it_acts_and_until_when(client: Client, server
     bot = create_account("upgrade-bot", groups=["platform"])
     give(bot, Role.VIEWER, by="root")
     give(bot.groups.get(), Role.REVIEWER, cluster="prod", namespace="ml", by="root")
-    _, secret = create_token(bot, "nightly", scope=Scope.REVIEW, days=7, by="root")
+    _, secret = create_token(bot, "nightly", scope=Scope.REVIEW, days=7, by=by("root"))
     response = client.get(PERSON, headers={"Authorization": f"Bearer {secret}"})
     value = response.json()
     token = Token.objects.get()

@@ -15,6 +15,7 @@ from selection.people.models import Token
 from selection.people.persons import local_person
 from selection.people.scopes import Scope
 from selection.people.tokens import TokenError, create_token, revoke
+from selection.people.writing import Writer
 
 __all__ = ["Command"]
 
@@ -47,7 +48,7 @@ class Command(BaseCommand):
         scope = Scope(options["scope"])
         try:
             token, secret = create_token(
-                user, options["name"], scope=scope, days=options["days"], by=local_person().name
+                user, options["name"], scope=scope, days=options["days"], by=Writer(local_person(), "command")
             )
         except TokenError as error:
             raise CommandError(str(error)) from None
@@ -75,7 +76,7 @@ class Command(BaseCommand):
         token = Token.objects.select_related("user").filter(prefix=begins).first()
         if token is None:
             raise CommandError("there is no token that begins like that: `manage.py token list` has all of them")
-        changed = revoke(token, local_person().name)
+        changed = revoke(token, Writer(local_person(), "command"))
         token.refresh_from_db()
         if options["output"] == "json":
             self.stdout.write(as_json(_row(token)))
