@@ -18,6 +18,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('cluster', models.CharField(blank=True, max_length=253)),
                 ('namespace', models.CharField(blank=True, max_length=253)),
+                ('number', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('at', models.DateTimeField()),
                 ('actor', models.CharField(max_length=150)),
                 ('token', models.CharField(blank=True, help_text='The name of the token that acted for them', max_length=80)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any, ClassVar, NoReturn
 
 from django.db import models
@@ -28,7 +29,7 @@ class ActRecord(Written):
     """Who did what, when, to what, and what it was before and after.
 
     People are named, so that the record outlasts their accounts. ``before`` and ``after`` hold the fields that the act
-    changed; None where there was or is nothing.
+    changed; None where there was or is nothing. ``number`` is the same in every database that it is brought to.
     """
 
     class Via(models.TextChoices):
@@ -38,6 +39,7 @@ class ActRecord(Written):
         API = "api"
         COMMAND = "command"
 
+    number = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     at = models.DateTimeField()
     actor = models.CharField(max_length=150)
     token = models.CharField(max_length=80, blank=True, help_text="The name of the token that acted for them")
