@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,11 +15,13 @@ from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 
+from bench.api import api_addresses
 from bench.measure import median, percentile, stopwatch
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.orders import make_order
 from selection.faces.urls import urlpatterns
 from selection.store.models import Cluster, ModelResult, RuntimeResult, ServiceResult, StoredObject
+from selection.store.upgrades import compute_preview
 
 __all__ = ["first_looks", "measure_pages"]
 
@@ -180,7 +182,8 @@ def measure_pages(cluster: Cluster) -> dict[str, dict[str, float]]:
     client = _client()
     found = {}
     make_order(cluster)  # else a thread makes it beside the pages that are measured
-    for name, paths in addresses(cluster):
+    compute_preview(cluster)  # likewise
+    for name, paths in chain(addresses(cluster), api_addresses(cluster, client, ROUNDS)):
         client.get(paths[-1])  # compiles the templates
         times, spent, queries = zip(*(_get(client, path) for path in paths), strict=True)
         found[name] = {
