@@ -12,9 +12,8 @@ from .inheritance import INHERIT_FROM, PROFILE
 from .modes import MODE_ANNOTATION
 from .stream import Told
 from .typed_fields import extend_path
-from .upgrade import Change
 
-__all__ = ["admission_path", "deciding_path", "runtime_admission_path", "upgrade_path"]
+__all__ = ["admission_path", "deciding_path", "runtime_admission_path"]
 
 _WORDED = (
     (re.compile(r"decoder cannot be specified"), "spec.decoder"),
@@ -79,15 +78,6 @@ def deciding_path(told: Told) -> str:
     elif told.code in {"impossible", "pair", "deprecated"} and told.object.kind == "InferenceService":
         # Where the service has no annotation of its own, its component is as near as it gets.
         path = f"spec.{told.component}.annotations"
+    elif told.family == "upgrade" and not path:
+        path = "spec.runtime.name" if told.code == "another-runtime" else "spec.model.name"
     return extend_path(path, MODE_ANNOTATION) if path.endswith("annotations") else path
-
-
-def upgrade_path(change: Change) -> str:
-    """The field of a service that an upgrade reads otherwise.
-
-    >>> upgrade_path(Change("moves-by-shape", "engine"))
-    'spec.engine'
-    """
-    if change.component:
-        return f"spec.{change.component}"
-    return "spec.runtime.name" if change.code.startswith("another-runtime") else "spec.model.name"

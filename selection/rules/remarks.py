@@ -12,21 +12,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .admission import admit_runtime
-from .codes import CODES
 from .explain import explain_service
 from .explanation import Explanation
 from .fleet import Fleet
 from .named import NOT_FOUND
 from .objects import ObjectRef, Runtime
 from .references import Reference, find_references
-from .remark_paths import admission_path, deciding_path, runtime_admission_path, upgrade_path
+from .remark_paths import admission_path, deciding_path, runtime_admission_path
 from .selection import model_error
 from .semantics import V1_2, V1_3
 from .stream import Told, digest_of
 from .streams import other_stream, service_stream, unreadable_stream
-from .upgrade import Change
-from .upgrade_fields import runtime_upgrades, service_upgrades
-from .upgrade_preview import as_of, changes_after
+from .upgrade_preview import as_of
+from .upgrade_stream import runtime_upgrade_stream, service_upgrade_stream
 
 __all__ = ["Remark", "remark_of", "remarks"]
 
@@ -52,7 +50,7 @@ class Remark:
         component: the component, ``""`` when it is about none.
         about: what else tells it apart from others of its code.
         text: OME's own words, or what can't be read; ``""`` when a sentence is made from ``value``.
-        value: what it follows from: a :class:`Told`, references, a change of an upgrade; None when the text says it.
+        value: what it follows from: a :class:`Told`, or references; None when the text says it.
     """
 
     code: str
@@ -79,8 +77,11 @@ def remarks(fleet: Fleet, manifests: Manifests, subjects: Set[ObjectRef], *, alo
         alone: whether the fleet is manifests alone: what they refer to and isn't among them may be in the cluster, so
             that nothing is said but that (``incomplete``).
     """
-    for told in sorted((*unreadable_stream(fleet), *other_stream(fleet)), key=lambda each: each.identity):
-        if told.object in subjects and told.code != "refused" and not (alone and _lacks_a_parent(told)):
+    found = [*unreadable_stream(fleet), *other_stream(fleet)]
+    if fleet.semantics.version == V1_2.version:
+        found += runtime_upgrade_stream(fleet, as_of(fleet, V1_3))
+    for told in sorted(found, key=lambda each: each.identity):
+        if told.object in subjects and told.code != "refused" and not (alone and _refers_elsewhere(told)):
             yield remark_of(told)
     for ref in sorted(subjects):
         if ref.kind == _SERVICE and (ref in fleet.problems or (ref.namespace, ref.name) in fleet.services):
@@ -97,8 +98,10 @@ def remark_of(told: Told) -> Remark:
     return Remark(told.code, told.object, deciding_path(told), told.component, told.about, text, told)
 
 
-def _lacks_a_parent(told: Told) -> bool:
-    return told.code == "broken-chain" and told.facts["problem"] == "ParentNotFound"
+def _refers_elsewhere(told: Told) -> bool:
+    """Whether it may be the case only because a parent or an accelerator class isn't among the manifests."""
+    lacks_a_parent = told.code == "broken-chain" and told.facts["problem"] == "ParentNotFound"
+    return lacks_a_parent or told.code == "runtime-refused"
 
 
 def _of_service(fleet: Fleet, ref: ObjectRef, manifests: Manifests, *, alone: bool) -> Iterator[Remark]:
@@ -117,12 +120,10 @@ def _of_service(fleet: Fleet, ref: ObjectRef, manifests: Manifests, *, alone: bo
             own = told.code == "invalid" and explanation.service is None
             yield replace(remark_of(told), path=explanation.problems[0].path) if own else remark_of(told)
     yield from _admission(explanation, resolved=missing is None)
-    if fleet.semantics.version == V1_2.version and explanation.service is not None:
-        for change in changes_after(explanation, as_of(fleet, V1_3)):
-            if missing is None or change.code not in _OF_RESOLUTION:
-                yield from _upgrade(ref, upgrade_path(change), change)
-        for each in service_upgrades(explanation.service, manifests.get(ref)):
-            yield from _upgrade(ref, each.path, each.change)
+    if fleet.semantics.version == V1_2.version:
+        for told in service_upgrade_stream(explanation, as_of(fleet, V1_3), manifests):
+            if missing is None or told.code not in _OF_RESOLUTION:
+                yield remark_of(told)
     spec = manifests.get(ref, {}).get("spec")
     if explanation.service is not None and isinstance(spec, Mapping):
         yield from _references(ref, spec)
@@ -162,12 +163,6 @@ def _admission(told: Explanation, *, resolved: bool) -> Iterator[Remark]:
             yield Remark("warned", told.subject, admission_path(warning), "", warning, warning)
 
 
-def _upgrade(ref: ObjectRef, path: str, change: Change) -> Iterator[Remark]:
-    if change.code in CODES:
-        about = path if path.startswith("metadata") or change.code == "field-dropped" else ""
-        yield Remark(change.code, ref, path, change.component, about, "", change)
-
-
 def _of_runtime(fleet: Fleet, runtime: Runtime, *, alone: bool) -> Iterator[Remark]:
     ref, broken = runtime.ref, fleet.effective(runtime).chain.problem
     if alone and broken is not None and broken.reason == "ParentNotFound":
@@ -178,10 +173,6 @@ def _of_runtime(fleet: Fleet, runtime: Runtime, *, alone: bool) -> Iterator[Rema
         if not unknown and (broken is None or error != broken.message):
             yield Remark("refused", ref, runtime_admission_path(error), "", error, error)
     yield from _references(ref, runtime.spec)
-    if fleet.semantics.version == V1_2.version:
-        for each in runtime_upgrades(fleet, as_of(fleet, V1_3), runtime, 0):
-            if not (alone and each.change.code == "runtime-refused"):
-                yield from _upgrade(ref, each.path, each.change)
 
 
 def _references(ref: ObjectRef, spec: Mapping[str, Any]) -> Iterator[Remark]:

@@ -400,6 +400,34 @@ def test_the_demo_fleet_is_judged(cluster: str, version: str, expected: set[str]
     assert len({each["fingerprint"] for each in found["problems"]}) == len(found["problems"])
 
 
+US_LAB = """\
+runtimes-mistakes.yaml:37:3 error empty-range
+runtimes-mistakes.yaml:38:5 error size-unparsable
+runtimes-mistakes.yaml:43:5 warning entry-architecture-missing
+runtimes-mistakes.yaml:51:7 warning operator-unknown
+runtimes-mistakes.yaml:79:3 error open-range
+runtimes-single-node.yaml:262:7 error unreadable
+services-evals.yaml:26:5 warning another-runtime
+services-evals.yaml:54:3 error breaks-lws
+services-evals.yaml:127:3 warning ray-becomes
+services-evals.yaml:127:3 warning silent-takeover
+services-sandbox.yaml:82:3 error leader-without-worker
+services-sandbox.yaml:82:3 warning moves-by-shape
+services-sandbox.yaml:157:5 error no-runtime
+"""
+
+
+def test_of_the_lab_on_v1_2_each_problem_stands_at_its_field() -> None:
+    found = problems(
+        DEMO / "us-lab", "--rule", "lws-reference=off", "--rule", "deprecated=off", "--rule", "ignored=off"
+    )
+    lines = [
+        f"{Path(each['file']).name}:{each['line']}:{each['column']} {each['level']} {each['code']}" for each in found
+    ]
+
+    assert lines == US_LAB.splitlines()
+
+
 def test_a_fingerprint_outlasts_moving_and_renaming(folder: Path) -> None:
     before = {each["code"]: each["fingerprint"] for each in problems(".")}
     (folder / "team" / "chat.yaml").rename(folder / "team" / "renamed.yaml")
