@@ -39,11 +39,15 @@ class Words(django_filters.CharFilter):
     def filter(self, qs: QuerySet[Any], value: str | None) -> QuerySet[Any]:
         """Narrow the rows to those that hold every word."""
         for word in dict.fromkeys((value or "").split()):
-            anywhere = Q()
-            for field in self.fields:
-                anywhere |= Q(**{f"{field}__icontains": word})
-            qs = qs.filter(anywhere)
+            qs = qs.filter(self.anywhere(word))
         return qs
+
+    def anywhere(self, word: str) -> Q:
+        """The rows that hold a word in any of the fields."""
+        found = Q()
+        for field in self.fields:
+            found |= Q(**{f"{field}__icontains": word})
+        return found
 
 
 class Name(django_filters.CharFilter):

@@ -16,6 +16,7 @@ from selection.faces.moments import MomentField
 from selection.rules.explanation import OUTCOMES
 from selection.rules.modes import COMPONENTS
 from selection.store.models import Change, Cluster, ObjectChange, ServiceResult
+from selection.store.sight import seen_through
 from selection.store.timeline import runtime_of
 
 __all__ = ["ChangeFilter"]
@@ -70,13 +71,35 @@ def _outcome(qs: QuerySet[Any], value: str) -> QuerySet[Any]:
 
 
 def _cause_kind(qs: QuerySet[Any], value: str) -> QuerySet[Any]:
-    return qs.filter(cause=None) if value == NONE else qs.filter(cause__kind=value)
+    return qs.filter(cause=None) if value == NONE else qs.filter(_known_cause(), cause__kind=value)
+
+
+def _known_cause() -> Q:
+    """Changes with a cause that is seen: nobody finds out by filters what else one is called."""
+    return seen_through(ObjectChange, "cause__")
+
+
+class CauseName(Name):
+    """Changes by what their cause is called."""
+
+    def filter(self, qs: QuerySet[Any], value: str | None) -> QuerySet[Any]:
+        """Narrow the rows to those with such a cause that is seen."""
+        found: QuerySet[Any] = super().filter(qs.filter(_known_cause()) if value else qs, value)
+        return found
+
+
+class ChangeWords(Words):
+    """Changes that hold every word in the service's or the cause's name."""
+
+    def anywhere(self, word: str) -> Q:
+        """Where a word may stand."""
+        return super().anywhere(word) | (Q(cause__name__icontains=word) & _known_cause())
 
 
 class ChangeFilter(django_filters.FilterSet):
     """Changes by when, of what, and which object's change caused them."""
 
-    q = Words("namespace", "service", "cause__name")
+    q = ChangeWords("namespace", "service")
     since = When("Since", "gte", "24h, 2026-05-01")
     what = Choice("What", labelled("change", words.CHANGES), field="what")
     cluster = Value("cluster__name", "Cluster", source=(Cluster, "name"))
@@ -92,8 +115,8 @@ class ChangeFilter(django_filters.FilterSet):
     )
     outcome = Choice("Outcome after", labelled("outcome", OUTCOMES), narrow=_outcome)
     component = Choice("Component", COMPONENTS, field="component")
-    cause_namespace = Name("cause__namespace", "Cause's namespace")
-    cause_name = Name("cause__name", "Cause's name")
+    cause_namespace = CauseName("cause__namespace", "Cause's namespace")
+    cause_name = CauseName("cause__name", "Cause's name")
     edit = Edit()
 
     class Meta:
