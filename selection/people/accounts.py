@@ -77,12 +77,12 @@ def create_account(
     user = User(username=User.normalize_username(name.strip()), email=email.strip())
     user.is_superuser = user.is_staff = superuser
     user.set_unusable_password()
-    if User.objects.filter(username__iexact=user.username).exists():
-        raise AccountError(f"There is an account named {user.username} already")
     try:
-        user.full_clean()
+        user.full_clean(validate_unique=False)
     except ValidationError as error:
         raise AccountError(" ".join(" ".join(error.messages).split()).rstrip(".")) from None
+    if User.objects.filter(username__iexact=user.username).exists():
+        raise AccountError(f"There is an account named {user.username} already")
     names = _group_names(groups)
     try:
         with writing():

@@ -180,6 +180,7 @@ def test_only_superusers_change_a_superusers_account(client: Client, root: User)
 
 def test_a_name_that_is_none_is_404(client: Client, root: User) -> None:
     assert client.get("/accounts/nobody/").status_code == 404
+    assert client.get("/accounts/a%00b/").status_code == 404
 
 
 @pytest.mark.parametrize(("text", "names"), [("bo", ["bob"]), ("example", ["bob"]), ("ml", ["bob"]), ("\x00", None)])

@@ -90,7 +90,7 @@ def _found(text: str) -> QuerySet[User]:
 def account_of(request: HttpRequest, name: str) -> HttpResponse:
     """The page of somebody's account, ``/accounts/<name>/``: change it, keep it out, make a link for its password."""
     person = _manager(request)
-    user = User.objects.filter(username=name).first()
+    user = User.objects.filter(username=name).first() if name.isprintable() else None
     if user is None:
         raise Http404
     if request.method != "POST":
