@@ -96,14 +96,17 @@ def _heirs(fleet: Fleet, ref: ObjectRef) -> Iterator[ObjectRef]:
 
     By name alone: an object that comes or goes changes which of two scopes a chain takes its parent from.
     """
-    parents = {runtime.ref: parent for runtime in fleet.runtimes.values() if (parent := parent_of(runtime))}
-    asked = {ref.name}
-    while True:
-        more = {heir.name for heir, parent in parents.items() if parent in asked} - asked
-        if not more:
-            break
-        asked |= more
-    yield from (heir for heir, parent in parents.items() if parent in asked)
+    heirs: dict[str, list[ObjectRef]] = {}
+    for runtime in fleet.runtimes.values():
+        if parent := parent_of(runtime):
+            heirs.setdefault(parent, []).append(runtime.ref)
+    asked, waiting = {ref.name}, [ref.name]
+    while waiting:
+        for heir in heirs.get(waiting.pop(), ()):
+            yield heir
+            if heir.name not in asked:
+                asked.add(heir.name)
+                waiting.append(heir.name)
 
 
 def _served(fleet: Fleet, runtime: Runtime) -> set[ObjectRef]:
