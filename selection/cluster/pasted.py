@@ -29,6 +29,9 @@ one or two hundred, so that a thousand of them fit, and reading them takes less 
 LONGEST = 1_000_000
 """Characters of one text in a manifest: an API server takes no larger object."""
 
+MOST_OBJECTS = 1_000
+"""Objects in all: judging many runtimes takes longer than reading them."""
+
 MOST_REFUSALS = 20
 """Told at once; after these the rest isn't read."""
 
@@ -271,6 +274,9 @@ class _Reader:
         except Unusable as unusable:
             self.refuse(Refusal("object", str(unusable), place.document, place.line, None, place.item))
             return
+        if len(self.objects) >= MOST_OBJECTS:
+            message = f"more than {MOST_OBJECTS:,} objects: the rest of it is not read"
+            self.refuse(Refusal("document", message, place.document, place.line, None, place.item), last=True)
         found = PastedObject(strip_noise(value), kind, place.document, place.line, place.item)
         if defaulted:
             self.defaulted.append(found.name)

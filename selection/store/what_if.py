@@ -6,6 +6,7 @@ is stored, so that both are alike and no answer can tell one.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ from .versions import detect_version
 __all__ = ["Supposed", "suppose"]
 
 _NAMED = 10
+_judging = threading.BoundedSemaphore(2)
+"""So many are judged at a time: each may hold a second set of answers of a whole fleet."""
 _REPORTS = frozenset({"InferenceService", "InferenceReplica", "LeaderWorkerSet", "Deployment"})
 """Kinds of whose status something is read."""
 
@@ -70,7 +73,7 @@ def suppose(
     if cluster is not None:
         told += _passed_over(others)
     manifests = tuple(redact(each.manifest) for each in others)
-    with uncollected():
+    with _judging, uncollected():
         if cluster is not None:
             fleet = fleet_of(cluster)
         else:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from selection.cluster.pasted import LONGEST, MOST_REFUSALS, PASTED, Pasted, Told, read_body, read_pasted
+from selection.cluster.pasted import LONGEST, MOST_OBJECTS, MOST_REFUSALS, PASTED, Pasted, Told, read_body, read_pasted
 from selection.cluster.yamltext import DocumentError, Limits
 
 from .hostile import HOSTILE
@@ -176,6 +176,13 @@ def test_what_is_within_the_limits_is_read() -> None:
 def test_one_text_may_not_be_longer_than_an_api_server_takes() -> None:
     (told,) = refusals(read_pasted(f"a: {'x' * (LONGEST + 1)}"))
     assert "a text of more than 1,000,000 characters" in told
+
+
+def test_so_many_objects_are_read_and_no_more() -> None:
+    many = "---\n".join(MODEL.replace("llama", f"llama-{number}") for number in range(MOST_OBJECTS))
+    assert len(read_pasted(many).objects) == MOST_OBJECTS
+    (told,) = refusals(read_pasted(f"{many}---\n{SERVICE}"))
+    assert "more than 1,000 objects: the rest of it is not read" in told
 
 
 # --- the body of a request --------------------------------------------------------------------------------

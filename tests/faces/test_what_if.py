@@ -110,8 +110,8 @@ def test_the_fields_hold_what_was_judged(client: Client, cluster: Cluster) -> No
 
 def test_on_nothing_the_release_is_chosen(client: Client) -> None:
     text = plain(asked(client, cluster="", version="1.2", manifests=TALK))
-    assert "by OME v1.2" in text
-    assert "nothing and with the input" in text
+    assert "Judged by OME v1.2" in text
+    assert "on both sides: nothing, and with the input" in text
 
 
 def test_nothing_given_is_said(client: Client, cluster: Cluster) -> None:

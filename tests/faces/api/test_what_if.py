@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -215,3 +216,15 @@ def test_hostile_bodies_get_a_4xx(client: Client, name: str) -> None:
     data = HOSTILE[name]()
     body = data if isinstance(data, bytes) else data.encode("utf-8", "replace")
     assert 400 <= post(client, body).status_code < 500
+
+
+def test_a_cycle_of_hundreds_is_refused_by_the_webhook_and_judged_in_time(client: Client, cluster: Cluster) -> None:
+    ring = [
+        runtime(f"r{number}", annotations={"ome.io/inherit-from": f"r{(number + 1) % 400}"}, disabled=True)
+        for number in range(400)
+    ]
+    started = time.process_time()
+    told = answered(client, {"cluster": "prod", "manifests": ring})
+    assert time.process_time() - started < 5
+    assert not any(each["admission"]["allowed"] for each in told["objects"])
+    assert told["services"] == []
