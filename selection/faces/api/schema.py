@@ -11,6 +11,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiResponse
 
+from selection.faces.api.examples import BAD_REQUEST, example_of
 from selection.faces.api.parameters import IN_PATH, header
 from selection.faces.api.problems import MEDIA_TYPE
 from selection.faces.api.shapes import Problem
@@ -41,7 +42,11 @@ def with_problems(responses: Mapping[Any, Any], *statuses: int) -> dict[Any, Any
         responses: by status, as ``extend_schema`` takes them.
         statuses: the statuses of problems that are worth a line of their own. All others are covered.
     """
-    problems = {(status, MEDIA_TYPE): OpenApiResponse(Problem, _TOLD[status]) for status in sorted(statuses)}
+    shown = {400: [BAD_REQUEST]}
+    problems = {
+        (status, MEDIA_TYPE): OpenApiResponse(Problem, _TOLD[status], examples=shown.get(status))
+        for status in sorted(statuses)
+    }
     return {**responses, **problems, ("default", MEDIA_TYPE): OpenApiResponse(Problem, _DEFAULT)}
 
 
@@ -97,8 +102,8 @@ class ViewSchema(AutoSchema):
         return with_problems(found, 400, *named)
 
     def get_examples(self) -> list[Any]:
-        """The view's ``examples``."""
-        return list(getattr(self.view, "examples", ()))
+        """The view's ``examples``, or what the demo fleet answers."""
+        return list(getattr(self.view, "examples", ())) or example_of(self.get_operation_id())
 
 
 def _docs(view: Any) -> tuple[str, str]:
