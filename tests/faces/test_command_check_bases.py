@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from selection.cluster.kinds import KINDS, KindListing
+from selection.cluster.kinds import CLUSTER_SERVING_RUNTIME, DEPLOYMENT, KINDS, LEADER_WORKER_SET, OME_NAMESPACE
 from selection.cluster.snapshots import SnapshotHead, write_snapshot
-from selection.faces.cli import check_base
+from tests.cluster.fakes import Answer, FakeServer, page
 from tests.faces.clusters import store
 from tests.rules.manifests import a_model, a_runtime, a_service, an_entry, moded
 
@@ -162,52 +163,63 @@ def test_a_cluster_of_the_database_is_stood_on_by_its_own_release(here: Path) ->
     assert refused("input.yaml", "--cluster", "prd") == "there is no cluster 'prd'; did you mean prod?"
 
 
-def live(monkeypatch: pytest.MonkeyPatch, **outcomes: Any) -> None:
-    """Have every connection list the cluster, but for kinds that end otherwise."""
-    by_kind: dict[str, list[dict[str, Any]]] = {}
-    for manifest in CLUSTER:
-        by_kind.setdefault(manifest["kind"], []).append(dict(manifest))
-    listed = [
-        KindListing(kind, outcomes[kind.kind], "no right to list it")
-        if kind.kind in outcomes
-        else KindListing(kind, "complete", objects=by_kind.get(kind.kind, []))
-        for kind in KINDS
-    ]
-    monkeypatch.setattr(check_base, "read_cluster", lambda connection, **_: iter(listed))
-
-
 @pytest.fixture
-def kubeconfig(here: Path) -> str:
-    """A kubeconfig with one context."""
+def api(here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+    """An API server that lists the cluster, and a kubeconfig that leads to it, with the context ``prod``."""
+    for name in list(os.environ):
+        if name.lower().endswith("_proxy"):
+            monkeypatch.delenv(name)
+    server = FakeServer()
+    answers = {
+        kind.path(OME_NAMESPACE if kind.namespace_scope == "ome" else None): page(
+            [dict(manifest) for manifest in CLUSTER if manifest["kind"] == kind.kind]
+        )
+        for kind in KINDS
+    }
+    del answers[LEADER_WORKER_SET.path()]
+    answers["/apis"] = Answer({"kind": "APIGroupList", "groups": []})
+    answers[DEPLOYMENT.path()] = Answer({"message": "no right to list it"}, 403)
+    server.respond = lambda asked: answers.get(asked.path) or Answer({"message": "no such group"}, 404)
     config = {
         "apiVersion": "v1",
         "kind": "Config",
         "current-context": "prod",
-        "clusters": [{"name": "prod", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "clusters": [{"name": "prod", "cluster": {"server": server.url}}],
         "users": [{"name": "me", "user": {"token": "x"}}],
         "contexts": [{"name": "prod", "context": {"cluster": "prod", "user": "me"}}],
     }
     (here / "config").write_text(json.dumps(config))
-    return str(here / "config")
+    yield server
+    server.close()
 
 
 @pytest.mark.parametrize("how", [("--on-cluster",), ("--context", "prod")])
-def test_a_live_cluster_is_read_and_stood_on(how: tuple[str, ...], kubeconfig: str, monkeypatch: Any) -> None:
-    live(monkeypatch, LeaderWorkerSet="not-served", Deployment="forbidden")
+def test_a_live_cluster_is_read_and_stood_on(how: tuple[str, ...], api: FakeServer) -> None:
     Path("input.yaml").write_text(as_yaml(a_service("new")))
 
-    assert checked("input.yaml", *how, "--kubeconfig", kubeconfig)[1].splitlines() == [
-        "cluster prod: Deployment: forbidden: no right to list it; judged without",
-        "no problems; 1 object in 1 file on top of cluster prod, by OME 1.3",
-    ]
+    lines = checked("input.yaml", *how, "--kubeconfig", "config")[1].splitlines()
+
+    assert len(lines) == 2
+    assert lines[0].startswith("cluster prod: Deployment: forbidden: ")
+    assert lines[0].endswith("; judged without")
+    assert lines[1] == "no problems; 1 object in 1 file on top of cluster prod, by OME 1.3"
 
 
-def test_a_kind_that_decides_has_to_be_read(kubeconfig: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    live(monkeypatch, ClusterServingRuntime="forbidden")
+def test_a_kind_that_decides_has_to_be_read(api: FakeServer) -> None:
+    listed = api.respond
+    assert listed is not None
+    forbidden = CLUSTER_SERVING_RUNTIME.path()
+    api.respond = lambda asked: Answer({"message": "no"}, 403) if asked.path == forbidden else listed(asked)
 
-    assert refused("cluster.yaml", "--on-cluster", "--kubeconfig", kubeconfig) == (
-        "cluster prod: ClusterServingRuntime: forbidden: no right to list it"
-    )
+    told = refused("cluster.yaml", "--on-cluster", "--kubeconfig", "config")
+
+    assert told.startswith("cluster prod: ClusterServingRuntime: forbidden: ")
+
+
+def test_a_cluster_out_of_reach_ends_with_2(api: FakeServer) -> None:
+    api.respond = lambda _: Answer({"message": "who are you"}, 401)
+
+    assert refused("cluster.yaml", "--on-cluster", "--kubeconfig", "config")
 
 
 def test_outside_of_a_cluster_there_is_none_to_be_in(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
