@@ -38,8 +38,7 @@ def _of_service(fleet: Fleet, explanation: Explanation) -> Iterator[Told]:
     yield from _refused(explanation)
     for name, modes in explanation.modes.items():
         for conflict in modes.conflicts:
-            # What a runtime writes is told once, of the runtime; rules.findings does it.
-            if not (conflict.code == "ignored" and conflict.facts.get("side") == "runtime"):
+            if not _told_elsewhere(name, conflict):
                 yield _conflict(explanation, name, modes, conflict)
         if modes.migration in _TOLD_STATES:
             yield _migration(explanation, name, modes)
@@ -47,6 +46,13 @@ def _of_service(fleet: Fleet, explanation: Explanation) -> Iterator[Told]:
     if explanation.service is not None:
         for finding in service_findings(fleet, explanation.service):
             yield told_of_finding(finding)
+
+
+def _told_elsewhere(component: str, conflict: Conflict) -> bool:
+    """What a runtime writes is told of the runtime (:mod:`.findings`), and a pair of its engine."""
+    if conflict.code == "pair":
+        return component != "engine"
+    return conflict.code == "ignored" and conflict.facts.get("side") == "runtime"
 
 
 def _outcome(explanation: Explanation) -> Iterator[Told]:
@@ -86,7 +92,8 @@ def _conflict(explanation: Explanation, component: str, modes: ComponentModes, c
     }
     about = str(conflict.facts.get(_ABOUT.get(conflict.code, ""), ""))
     path = conflict.facts.get("path") or f"spec.{component}"
-    return Told(conflict.code, explanation.subject, component, about, path, facts, facts)
+    of = "" if conflict.code == "pair" else component
+    return Told(conflict.code, explanation.subject, of, about, path, facts, facts)
 
 
 def _migration(explanation: Explanation, component: str, modes: ComponentModes) -> Told:

@@ -74,7 +74,7 @@ def codes_of(family: str) -> list[str]:
 def findings_about(cluster: Cluster, ref: ObjectRef) -> list[Finding]:
     """The findings about one object, the worst first. One query."""
     rows = Finding.objects.filter(cluster=cluster, kind=ref.kind, namespace=ref.namespace, name=ref.name)
-    return list(shown(rows).order_by("urgency", "component", "path", "about"))
+    return list(shown(rows).order_by("urgency", "-component", "path", "about"))
 
 
 def severity_counts(cluster: Cluster | None = None) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from datetime import timedelta
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.http import StreamingHttpResponse
 from django.test import Client
 from django.utils import timezone
@@ -314,3 +316,22 @@ def test_what_to_do_is_told_in_plain_text_too() -> None:
     waiting = Told("waiting-on-pin", ObjectRef("InferenceService", "team", "chat"), "engine")
 
     assert plainly_told(waiting, "prod", "next").startswith("Delete spec.runtime.revision")
+
+
+def test_many_codes_are_offered_by_family_first(client: Client) -> None:
+    call_command("demo", verbosity=0, stdout=io.StringIO())
+
+    page = client.get("/findings/").content.decode()
+    chips = re.findall(r'class="chip" href="\?family=(\w+)".*?<span class="count">(\d+)</span>', page)
+    assert {family for family, _ in chips} == {row["family"] for row in rows(client)}
+    for family, count in chips:
+        assert len(rows(client, f"family={family}")) == int(count)
+    assert "?family=outcome&amp;code=invalid" in client.get("/findings/?family=outcome").content.decode()
+
+
+def test_a_pair_is_told_once_of_its_service(client: Client) -> None:
+    pair = a_service(engine=moded("OMENative"), decoder=moded("MultiNode"))
+    store(a_model(), a_runtime(), pair)
+
+    (told,) = rows(client, "code=pair")
+    assert told["component"] == ""

@@ -11,11 +11,15 @@ from django.views.decorators.http import require_GET
 from selection.faces.filters_findings import FindingFilter
 from selection.faces.lists import Column, Group, Listing, ListState, show_list
 from selection.faces.words import word
+from selection.rules.codes import CODES
 from selection.rules.objects import ObjectRef
 from selection.store.findings import code_counts, find_finding, finding_rows, findings_about, in_state, seen_of
 from selection.store.severities import grade_of
 
 __all__ = ["FINDINGS", "finding", "findings"]
+
+MANY = 12
+"""With more codes than this they are offered by family first."""
 
 FINDINGS = Listing(
     name="findings",
@@ -66,15 +70,16 @@ def findings(request: HttpRequest) -> HttpResponseBase:
 
 
 def _summary(state: ListState) -> dict[str, Any]:
-    """The count of each finding; it counts what the other filters leave."""
+    """The count of each code, or of each family where there are many codes; it counts what the other filters leave."""
     counts = code_counts(state.narrowed_without("code"))
     asked = state.query.get("code", "")
-    return {
-        "codes": [
-            (code, word("severity", severity), count, code == asked) for code, (severity, count) in counts.items()
-        ],
-        "all_codes": sum(count for _, count in counts.values()),
-    }
+    codes = [(code, word("severity", severity), count, code == asked) for code, (severity, count) in counts.items()]
+    families: dict[str, int] = {}
+    if len(counts) > MANY and not asked and not state.query.get("family"):
+        for code, (_, count) in counts.items():
+            if code in CODES:
+                families[CODES[code].family] = families.get(CODES[code].family, 0) + count
+    return {"codes": [] if families else codes, "families": families, "all_codes": sum(each[2] for each in codes)}
 
 
 @require_GET

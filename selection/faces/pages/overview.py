@@ -49,6 +49,7 @@ _LISTS = {
     "migration": ("migration", "state"),
 }
 _OTHER_LISTS = {
+    "pair": ("findings", {"code": "pair"}),  # one of a service; the list of conflicts has each component's
     "unreadable": ("clusters", {"view": "unreadable"}),
     "broken-chain": ("runtimes", {"trouble": "chain"}),
 }
@@ -184,7 +185,7 @@ def _next(concern: Concern, row: Finding) -> tuple[str, str]:
 
 
 def _list_url(concern: Concern, query: dict[str, str]) -> str:
-    if concern.family in _LISTS:
+    if concern.family in _LISTS and concern.code not in _OTHER_LISTS:
         page, parameter = _LISTS[concern.family]
         return f"{reverse(page)}?{urlencode({parameter: concern.code, **query})}"
     page, filters = _OTHER_LISTS.get(concern.code, ("findings", {"code": concern.code}))
