@@ -20,7 +20,7 @@ from bench.measure import median, percentile, stopwatch
 from selection.faces.links import CLUSTER_SCOPE
 from selection.faces.orders import make_order
 from selection.faces.urls import urlpatterns
-from selection.store.models import Cluster, ModelResult, RuntimeResult, ServiceResult, StoredObject
+from selection.store.models import Cluster, Finding, ModelResult, RuntimeResult, ServiceResult, StoredObject
 from selection.store.upgrades import compute_preview
 
 __all__ = ["first_looks", "measure_pages"]
@@ -87,6 +87,10 @@ def _objects(cluster: Cluster, dice: random.Random) -> list[tuple[str, ...]]:
     return [(kind, scope or CLUSTER_SCOPE, name) for kind, scope, name in _drawn(rows, dice, ROUNDS)]
 
 
+_OF_ONE_PERSON = frozenset({"set-password", "token-revoke", "account-of"})
+"""Pages of one account or token, which no fleet makes larger."""
+
+
 def addresses(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
     """Each page's name and ``ROUNDS`` addresses of it, of objects drawn by lot, and a few ways to ask for a list.
 
@@ -112,8 +116,13 @@ def addresses(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
     }
     for pattern in urlpatterns:
         name = str(getattr(pattern, "name", ""))
+        if name in _OF_ONE_PERSON:
+            continue
         if name in arguments:
             yield name, [reverse(name, args=[cluster.name, *of]) for of in arguments[name]]
+        elif name == "finding":
+            keys = _drawn(Finding.objects.filter(cluster=cluster).values_list("key", flat=True), dice, ROUNDS)
+            yield name, [reverse(name, args=[key]) for key in keys]
         elif pattern.pattern.converters:
             raise AssertionError(f"say in {__name__} which addresses of the page {name} to measure")
         else:
@@ -131,6 +140,8 @@ def addresses(cluster: Cluster) -> Iterator[tuple[str, list[str]]]:
         ("services, by runtime, last page", "group=runtime&page=100000"),
         ("services, of a namespace, as JSON", "namespace=team-00&format=json"),
         ("conflicts, by runtime", "group=runtime"),
+        ("findings, by object, last page", "group=object&page=100000"),
+        ("findings, there or gone, new", "state=any&since=24h"),
         ("matrix, of a namespace", "namespace=team-00"),
         ("matrix, of a model", f"model={models[0][1]}"),
         ("migration, runtimes", "view=runtimes"),
