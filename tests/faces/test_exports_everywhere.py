@@ -294,8 +294,9 @@ class Tables(HTMLParser):
             self.depth -= 1
 
 
-#: Pages about the dashboard itself: who may use it, and how programs ask. What they show is no part of a fleet.
-ABOUT_ITSELF = {"account", "account-of", "accounts", "api-docs", "tokens"}
+#: Pages about the dashboard itself: who may use it, what it is set to, how programs ask. What they show is no part of
+#: a fleet.
+ABOUT_ITSELF = {"account", "account-of", "accounts", "api-docs", "rights", "severities", "tokens"}
 
 
 @pytest.mark.parametrize("path", [path for name, paths in PAGES.items() if name not in ABOUT_ITSELF for path in paths])

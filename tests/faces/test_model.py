@@ -58,7 +58,7 @@ def test_a_namespace_that_nobody_knows_is_said(client: Client, fleet: Cluster) -
 
 def test_the_ranking_shows_the_arithmetic_and_the_distance_in_order(client: Client, fleet: Cluster) -> None:
     text = words(page(client, "llama-7b"))
-    ranking = text[text.index("Ranking") : text.index("Excluded")]
+    ranking = text[text.rindex("Ranking") : text.rindex("Excluded")]
     assert "its size range lies closer to the model: 8B against 79B" in ranking
     assert "1 small ClusterServingRuntime (1 + 1) × 2 = 4 8B [1B, 9B]" in ranking
     assert "2 wide ClusterServingRuntime What would it take for wide (1 + 1) × 2 = 4 79B [1B, 80B]" in ranking

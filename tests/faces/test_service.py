@@ -151,7 +151,7 @@ def test_it_says_when_another_entry_than_the_matching_one_sets_the_score(client:
     better = an_entry(modelFormat={"name": "safetensors"}, modelArchitecture="Other", priority=9)
     store(a_model(), a_runtime("fast", None, an_entry(), better), CHAT)
 
-    assert "Entry 2 sets the score; entry 1 is the one that matches the model." in client.get(URL).content.decode()
+    assert "set by entry 1, while entry 0 matches" in client.get(URL).content.decode()
 
 
 @pytest.mark.parametrize(
