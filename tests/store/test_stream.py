@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import import_module
 from typing import Any, Literal
 
 import pytest
+from django.apps import apps
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -376,4 +378,21 @@ def test_deriving_sees_everything_whoever_asks() -> None:
     with seeing(Sight(())):
         evaluate(Cluster.objects.model._base_manager.get(pk=cluster.pk), anew=True)
 
+    assert one("no-runtime").state == "present"
+
+
+# --- an upgrade of the dashboard ---------------------------------------------------------------------
+
+
+def test_a_database_from_before_the_stream_has_its_clusters_judged_again() -> None:
+    cluster, _ = sync("east", *SMALL)
+    empty = Cluster.objects.create(name="west")
+    Finding.objects.all().delete()
+
+    import_module("selection.store.migrations.0010_judge_again").judge_again(apps, None)
+
+    cluster.refresh_from_db()
+    empty.refresh_from_db()
+    assert (cluster.evaluated_generation < cluster.generation, empty.evaluated_generation) == (True, 0)
+    evaluate(cluster)
     assert one("no-runtime").state == "present"
