@@ -11,7 +11,8 @@ from drf_spectacular.utils import OpenApiParameter
 
 from selection.faces.api.paths import SEGMENT
 from selection.faces.api.problems import BadRequest
-from selection.faces.filterfields import LONGEST, Choice
+from selection.faces.filterfields import LONGEST, Choice, Words
+from selection.faces.moments import MomentField
 
 __all__ = [
     "FIELDS",
@@ -146,7 +147,18 @@ def read_limit(asked: QueryDict) -> int:
 def filter_parameters(filters: type[django_filters.FilterSet]) -> list[OpenApiParameter]:
     """The filters of a filter set, as the pages have them."""
     base: Mapping[str, Any] = filters.base_filters
-    return [query(name, f"{each.label}.", _schema(each)) for name, each in base.items()]
+    return [query(name, _told(each), _schema(each)) for name, each in base.items()]
+
+
+def _told(each: Any) -> str:
+    """What a filter leaves, in words."""
+    if isinstance(each, Words):
+        return "Every word of it, each in any of the texts of a row, whatever the case."
+    if isinstance(each, Choice):
+        return f"{each.label}."
+    if each.field_class is MomentField:
+        return f"{each.label} a moment: `24h`, `7d` or `30min` ago, `today`, a date, or a date with a time (UTC)."
+    return f"{each.label}, exactly this."
 
 
 def _schema(each: Any) -> dict[str, Any]:
