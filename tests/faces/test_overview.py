@@ -175,11 +175,25 @@ def test_it_tells_the_newest_changes_with_their_causes_and_counts_the_days(clien
         told = {"what": "outcome", "before": "auto-selected", "after": "no-runtime", "cause": cause}
         Change.objects.create(cluster=cluster, generation=1, at=at, namespace="team", service=f"s-{number}", **told)
 
+    others = [
+        ObjectChange.objects.create(
+            cluster=cluster, generation=1, at=now, kind="ClusterServingRuntime", name=f"other-{number}", act="changed"
+        )
+        for number in range(LATEST + 1)
+    ]
+    for other in others:
+        at = now - timedelta(hours=1)
+        Change.objects.create(
+            cluster=cluster, generation=1, at=at, namespace="team", service="s-0", what="mode", cause=other
+        )
+
     page = client.get("/")
 
     assert page.content.decode().count("because of") == LATEST
-    assert "because of ClusterServingRuntime gone deleted" in text_of(page)
-    assert f"<title>{now:%Y-%m-%d}: 5</title>" in page.content.decode()
+    assert "because of ClusterServingRuntime gone deleted and 4 more" in text_of(page)
+    assert f'href="/changes/?edit={cause.pk}"' in page.content.decode()
+    counted = [int(count) for count in re.findall(r"<title>\d{4}-\d\d-\d\d: (\d+)</title>", page.content.decode())]
+    assert sum(counted) == 5 + len(others)
     assert client.get("/?cluster=prod").content.decode().count("because of") == LATEST
 
 

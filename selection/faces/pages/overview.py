@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
+from django.db.models import Count, QuerySet
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -23,7 +24,7 @@ from selection.store.attention import Concern, concerns
 from selection.store.daily import progress
 from selection.store.findings import severity_counts
 from selection.store.freshness import freshness
-from selection.store.models import Cluster, Finding
+from selection.store.models import Change, Cluster, Finding
 from selection.store.overview import OFF_MULTI_NODE, Overview
 from selection.store.overview import overview as count_everything
 from selection.store.timeline import changes, changes_per_day
@@ -33,8 +34,11 @@ __all__ = ["DAYS", "EXPORTED", "LATEST", "overview"]
 DAYS = 14
 """So many days of changes are drawn."""
 
-LATEST = 2
-"""So many of the newest changes are told."""
+LATEST = 3
+"""The newest change of so many edits is told, with how many more each edit caused."""
+
+LOOKED_AT = 100
+"""Among so many of the newest changes they are looked for."""
 
 EXPORTED = 1000
 """So many rows of each kind of concern are exported."""
@@ -135,7 +139,7 @@ def _exported(found: list[Concern]) -> Iterator[dict[str, object]]:
 
 
 def _over_time(cluster: Cluster | None) -> dict[str, Any]:
-    """What happened: the progress, the changes of each day, and the newest of them. Three queries."""
+    """What happened: the progress, the changes of each day, and the newest of them. Four queries."""
     newest = changes() if cluster is None else changes().filter(cluster=cluster)
     stands = progress(cluster)
     days = columns(changes_per_day(DAYS), DAYS, timezone.now().date(), cluster.pk if cluster else None)
@@ -145,8 +149,19 @@ def _over_time(cluster: Cluster | None) -> dict[str, Any]:
         "since": stands[0].day if stands else None,
         "days": days,
         "changed": sum(each.count for each in days),
-        "latest": newest[:LATEST],
+        "latest": _latest(newest),
     }
+
+
+def _latest(newest: QuerySet[Change]) -> list[tuple[Change, int]]:
+    """The newest change of each of the last edits, and how many more that edit caused. Two queries."""
+    found: dict[object, Change] = {}
+    for change in newest[:LOOKED_AT]:
+        found.setdefault(change.cause_id or change, change)
+    shown = list(found.values())[:LATEST]
+    causes = [change.cause_id for change in shown if change.cause_id]
+    counts = dict(newest.filter(cause__in=causes).order_by().values_list("cause").annotate(Count("pk")))
+    return [(change, counts.get(change.cause_id, 1) - 1) for change in shown]
 
 
 def _told(before: Any, stand: Any) -> bool:
