@@ -15,7 +15,7 @@ from .rights import Act, may
 from .subjects import BadSubject, Subject, parse
 from .writing import Refused, Stale, Writer, note, require, writing
 
-__all__ = ["comments_on", "counts_of", "edit", "may_change", "mentions_of", "remove", "say"]
+__all__ = ["comments_on", "counts_of", "edit", "may_edit", "may_remove", "mentions_of", "remove", "say"]
 
 
 def say(writer: Writer, subject: Subject, text: str) -> Comment:
@@ -52,7 +52,10 @@ def edit(writer: Writer, comment: Comment, text: str, seen: int) -> Comment:
     """
     clean = _checked(text)
     with writing():
-        row, subject = _own(writer, comment)
+        row = _held(comment)
+        if not may_edit(writer, row):
+            raise PermissionDenied(f"This comment is {row.author}'s.")
+        subject = _subject(row)
         if row.removed_at is not None:
             raise Refused("this comment was removed", "text")
         if row.version != seen:
@@ -77,7 +80,10 @@ def remove(writer: Writer, comment: Comment, seen: int) -> Comment:
         Stale: it was changed since ``seen``.
     """
     with writing():
-        row, subject = _own(writer, comment)
+        row = _held(comment)
+        if not may_remove(writer, row):
+            raise PermissionDenied(f"This comment is {row.author}'s.")
+        subject = _subject(row)
         if row.removed_at is not None:
             raise Refused("this comment was removed")
         if row.version != seen:
@@ -91,11 +97,14 @@ def remove(writer: Writer, comment: Comment, seen: int) -> Comment:
     return row
 
 
-def may_change(writer: Writer, comment: Comment) -> bool:
-    """Whether the writer may edit or remove it: their own, or as an admin of the place."""
-    if comment.author == writer.person.name and may(writer.person, Act.COMMENT, comment.cluster, comment.namespace):
-        return True
-    return may(writer.person, Act.GRANT, comment.cluster, comment.namespace)
+def may_edit(writer: Writer, comment: Comment) -> bool:
+    """Whether the writer may say it otherwise: their own, as long as they may comment there."""
+    return comment.author == writer.person.name and may(writer.person, Act.COMMENT, comment.cluster, comment.namespace)
+
+
+def may_remove(writer: Writer, comment: Comment) -> bool:
+    """Whether the writer may take it away: their own, or anybody's as an admin of the place."""
+    return may_edit(writer, comment) or may(writer.person, Act.GRANT, comment.cluster, comment.namespace)
 
 
 def comments_on(subject: Subject) -> QuerySet[Comment]:
@@ -117,11 +126,9 @@ def mentions_of(name: str) -> QuerySet[Comment]:
     return Comment.objects.filter(mentions__name=name).order_by("-created_at", "-pk")
 
 
-def _own(writer: Writer, comment: Comment) -> tuple[Comment, Subject]:
-    row = Comment.objects.select_for_update().get(pk=comment.pk)
-    if not may_change(writer, row):
-        raise PermissionDenied(f"This comment is {row.author}'s.")
-    return row, _subject(row)
+def _held(comment: Comment) -> Comment:
+    """The row as it is now, and nobody changes it until this is done."""
+    return Comment.objects.select_for_update().get(pk=comment.pk)
 
 
 def _subject(row: Comment) -> Subject:
