@@ -1,0 +1,76 @@
+"""The demo fleet, with or without much that a viewer may not see: what the tests of leaks compare.
+
+What is hidden is a copy of every namespace of eu-prod under another name, with services, workloads, runtimes and models
+that use and rival what is seen, and a whole cluster. All of it has :data:`MARK` in a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+from selection.cluster.files import Documents, SourceObject, listings, read_paths
+from selection.cluster.kinds import KINDS
+from selection.faces.cli.demo_past import past_of
+from selection.faces.management.commands.demo import FLEET, SOURCE
+from selection.store.sync import open_cluster, sync_cluster
+
+__all__ = ["MARK", "NAMESPACES", "load_demo"]
+
+MARK = "zq7"
+"""No name that is seen has it, and no sentence."""
+
+NAMESPACES = ("assistants", "creative", "frontier", "retrieval")
+"""Those of eu-prod that the viewer sees."""
+
+_KINDS = {kind.kind: kind for kind in KINDS}
+_OF_SERVICE = "ome.io/inferenceservice"
+
+
+def load_demo(*, hidden: bool) -> None:
+    """Store and judge the demo's clusters edit by edit, with what is hidden from the beginning or without it."""
+    for folder in sorted(path for path in FLEET.iterdir() if path.is_dir()):
+        now = read_paths([folder])
+        states = [*past_of(folder, now), now]
+        partly = folder.name == "eu-prod"
+        _load(folder.name, [_with_hidden(each) for each in states] if hidden and partly else states)
+        if hidden and not partly:
+            _load(f"{MARK}-dark", states)
+
+
+def _load(name: str, states: list[Documents]) -> None:
+    cluster = open_cluster(name, source=SOURCE)
+    for state in states:
+        sync_cluster(cluster, listings(state))
+
+
+def _with_hidden(state: Documents) -> Documents:
+    return replace(state, objects=(*state.objects, *_hidden(state.objects)))
+
+
+def _hidden(objects: tuple[SourceObject, ...]) -> Iterator[SourceObject]:
+    for each in objects:
+        kind, namespace, name = each.identity
+        if namespace in NAMESPACES:
+            prefixed = kind not in {"ServingRuntime", "BaseModel"}
+            yield _moved(each, f"{MARK}{namespace}", f"{MARK}-{name}" if prefixed else name)
+            if not prefixed:
+                yield _moved(each, f"{MARK}{namespace}", f"{MARK}-{name}")
+        elif kind in {"ClusterBaseModel", "ClusterServingRuntime"}:
+            # The namespace's own under the same name, which rival the cluster's.
+            yield _moved(each, f"{MARK}retrieval", name, kind.removeprefix("Cluster"))
+
+
+def _moved(each: SourceObject, namespace: str, name: str, kind: str = "") -> SourceObject:
+    manifest: dict[str, Any] = deepcopy(each.manifest)
+    metadata = manifest["metadata"]
+    metadata |= {"name": name, "namespace": namespace, "uid": f"{namespace}-{each.kind.kind}-{name}"}
+    labels = metadata.get("labels", {})
+    if _OF_SERVICE in labels:
+        labels[_OF_SERVICE] = f"{MARK}-{labels[_OF_SERVICE]}"
+    if kind:
+        metadata["uid"] += kind
+        manifest["kind"] = kind
+    return replace(each, manifest=manifest, kind=_KINDS[kind or each.kind.kind])
