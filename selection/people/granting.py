@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.contrib.auth.models import Group, User
-from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from selection.people.models import Grant, Role
 from selection.people.persons import Person
 from selection.people.rights import Act, may
+from selection.people.subjects import Subject, account_subject, group_subject
+from selection.people.writing import Writer, note, writing
 from selection.store.declarations import DeclarationError, check_name, check_ome_namespace
 
 __all__ = ["GrantError", "checked_place", "give", "grants_within", "holder", "take"]
@@ -48,7 +51,7 @@ def checked_place(cluster: str, namespace: str) -> tuple[str, str]:
         raise GrantError(str(error)) from None
 
 
-def give(to: User | Group, role: Role, *, cluster: str = "", namespace: str = "", by: str) -> Grant:
+def give(to: User | Group, role: Role, *, cluster: str = "", namespace: str = "", by: Writer) -> Grant:
     """Give a role in a place; one that was given there before becomes this one.
 
     Args:
@@ -56,28 +59,50 @@ def give(to: User | Group, role: Role, *, cluster: str = "", namespace: str = ""
         role: what they are from now on, there.
         cluster: its name, ``""`` for every cluster.
         namespace: its name, ``""`` for every namespace.
-        by: the name of whoever gives it.
+        by: whoever gives it. Whether they may is for the caller to ask (:func:`grants_within`).
 
     Raises:
         GrantError: the place can't be named like that.
     """
     cluster, namespace = checked_place(cluster, namespace)
-    with transaction.atomic():
+    with writing():
+        there = Grant.objects.select_for_update().filter(_of(to), cluster=cluster, namespace=namespace).first()
+        before = there.role if there else ""
         grant, _ = Grant.objects.update_or_create(
             user=to if isinstance(to, User) else None,
             group=to if isinstance(to, Group) else None,
             cluster=cluster,
             namespace=namespace,
-            defaults={"role": role, "created_at": timezone.now(), "created_by": by},
+            defaults={"role": role, "created_at": timezone.now(), "created_by": by.person.name},
         )
+        if role != before:
+            note(by, "role-given", _subject(to, grant), {"role": before} if before else None, _told(grant))
     return grant
 
 
-def take(to: User | Group, *, cluster: str = "", namespace: str = "") -> bool:
+def take(to: User | Group, *, cluster: str = "", namespace: str = "", by: Writer) -> bool:
     """Take back what was given in a place, and say whether anything was. What other places and groups give stays."""
-    whose = {"user": to} if isinstance(to, User) else {"group": to}
-    deleted, _ = Grant.objects.filter(**whose, cluster=cluster, namespace=namespace).delete()
-    return bool(deleted)
+    with writing():
+        rows = Grant.objects.select_for_update().filter(_of(to), cluster=cluster, namespace=namespace)
+        taken = list(rows)
+        for grant in taken:
+            grant.delete()
+            note(by, "role-taken", _subject(to, grant), _told(grant), None)
+    return bool(taken)
+
+
+def _of(to: User | Group) -> Q:
+    return Q(user=to) if isinstance(to, User) else Q(group=to)
+
+
+def _subject(to: User | Group, grant: Grant) -> Subject:
+    """Whose role it is, where it holds: so who sees the place sees who got a role there."""
+    found = account_subject(to.get_username()) if isinstance(to, User) else group_subject(to.name)
+    return replace(found, cluster=grant.cluster, namespace=grant.namespace)
+
+
+def _told(grant: Grant) -> dict[str, str]:
+    return {"role": grant.role, "cluster": grant.cluster, "namespace": grant.namespace}
 
 
 def grants_within(person: Person) -> Sequence[Grant]:

@@ -1,4 +1,5 @@
-"""What people act on, named by a text that outlasts every row: a finding, object, review, a review's item, or account.
+"""What people act on, named by a text that outlasts every row: a finding, object, review or a review's item; and what
+administrators act on: an account, a group, a cluster, or the code of findings.
 
 The name of a thing that isn't there any more stays what it was, and whatever was written of it stays with it.
 """
@@ -6,6 +7,7 @@ The name of a thing that isn't there any more stays what it was, and whatever wa
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,24 +15,30 @@ from selection.cluster.identities import BY_KIND, LABEL, SUBDOMAIN
 from selection.rules.objects import ObjectRef
 from selection.store.models import Finding
 
-from .models import Handling
+from .models import Handling, Review
 
 __all__ = [
+    "ALL",
     "BadSubject",
     "Subject",
     "account_subject",
+    "cluster_subject",
+    "code_subject",
     "finding_subject",
+    "group_subject",
     "item_subject",
     "object_subject",
     "parse",
     "review_subject",
 ]
 
-Sort = Literal["finding", "object", "review", "item", "account"]
+Sort = Literal["finding", "object", "review", "item", "account", "group", "cluster", "code"]
 
 _KEY = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*-[0-9a-f]{32}")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 LONGEST = 700
+ALL = "*"
+"""Stands for all namespaces of a cluster: who has a role in some of them has none there."""
 
 
 class BadSubject(ValueError):
@@ -44,9 +52,9 @@ class Subject:
     Attributes:
         text: its name, as it is kept.
         sort: what it is.
-        cluster: the name of its cluster; ``""`` for a review, which may span several.
-        namespace: its namespace, ``""`` for none.
-        key: a finding's key, the review's number, or the user name of an account.
+        cluster: the name of its cluster; ``""`` for a review that spans several, and for an account.
+        namespace: its namespace, ``""`` for none, :data:`ALL` for a review of more than one.
+        key: a finding's key, the review's number, or the name of an account, group or code.
         ref: the object, of ``object`` alone.
     """
 
@@ -77,9 +85,20 @@ def object_subject(cluster: str, ref: ObjectRef) -> Subject:
     return Subject(text, "object", cluster, ref.namespace, "", ref)
 
 
-def review_subject(number: str) -> Subject:
-    """A review as a whole."""
-    return Subject(f"review:{number}", "review", key=number)
+def review_subject(number: str, places: Iterable[tuple[str, str]] = ()) -> Subject:
+    """A review as a whole, of the clusters and namespaces that it is about; what is written of it belongs there.
+
+    >>> review_subject("1", [("lab", "ml")]).namespace, review_subject("1", [("lab", "ml"), ("lab", "hr")]).namespace
+    ('ml', '*')
+    >>> review_subject("1", [("lab", "ml"), ("far", "ml")]).cluster
+    ''
+    """
+    found = set(places)
+    clusters = {cluster for cluster, _ in found}
+    if len(clusters) != 1:
+        return Subject(f"review:{number}", "review", key=number)
+    namespace = next(iter(found))[1] if len(found) == 1 else ""
+    return Subject(f"review:{number}", "review", clusters.pop(), namespace or ALL, number)
 
 
 def item_subject(number: str, finding: Subject) -> Subject:
@@ -92,11 +111,29 @@ def account_subject(name: str) -> Subject:
     return Subject(f"account:{name}", "account", key=name)
 
 
+def group_subject(name: str) -> Subject:
+    """A group of accounts; like them it belongs to no cluster."""
+    return Subject(f"group:{name}", "group", key=name)
+
+
+def cluster_subject(name: str) -> Subject:
+    """A cluster as a whole."""
+    return Subject(f"cluster:{name}", "cluster", name)
+
+
+def code_subject(code: str) -> Subject:
+    """A code of findings: how much it matters in this installation."""
+    return Subject(f"code:{code}", "code", key=code)
+
+
+_NAMED = {"account": account_subject, "group": group_subject, "cluster": cluster_subject, "code": code_subject}
+
+
 def parse(text: str) -> Subject:
     """Read a subject's name. Where a finding is, what is stored of it says.
 
     Raises:
-        BadSubject: it names none, or a finding that was never seen here.
+        BadSubject: it names none, a finding that was never seen here, or a review that isn't there.
     """
     sort, _, rest = text.partition(":")
     if len(text) > LONGEST or not text.isprintable():
@@ -106,13 +143,13 @@ def parse(text: str) -> Subject:
     if sort == "object":
         return _object(rest)
     if sort == "review" and _UUID.fullmatch(rest):
-        return review_subject(rest)
-    if sort == "account" and rest:
-        return account_subject(rest)
+        return _review(rest)
+    if sort in _NAMED and rest:
+        return _NAMED[sort](rest)
     number, _, key = rest.partition("/")
     if sort == "item" and _UUID.fullmatch(number):
         return item_subject(number, _finding(key))
-    raise BadSubject(f"{text[:80]!r} names no finding, object, review, item or account")
+    raise BadSubject(f"{text[:80]!r} names nothing that people act on")
 
 
 def _finding(key: str) -> Subject:
@@ -122,6 +159,13 @@ def _finding(key: str) -> Subject:
     if row is None:
         raise BadSubject(f"there is no finding {key!r}, and there was none")
     return finding_subject(row)
+
+
+def _review(number: str) -> Subject:
+    row = Review.objects.filter(pk=number).first()
+    if row is None:
+        raise BadSubject(f"there is no review {number}")
+    return review_subject(number, row.places.values_list("cluster", "namespace"))
 
 
 def _object(rest: str) -> Subject:

@@ -13,7 +13,7 @@ from .models import Change, Cluster, ServiceResult, StoredObject
 from .sight import EVERYTHING, seeing
 from .versions import set_version, update_version
 
-__all__ = ["AUTO", "Stored", "describe", "forget", "stored_of"]
+__all__ = ["AUTO", "Stored", "describe", "forget", "judge_described", "set_described", "stored_of"]
 
 AUTO = "auto"
 """Stands for the release line that is found out from OME's own Deployment."""
@@ -48,6 +48,13 @@ def describe(cluster: Cluster, ome_namespace: str, ome_version: str) -> None:
         ome_namespace: a namespace's name; what is read there is read from the next sync on.
         ome_version: a release line that is known, or :data:`AUTO`.
     """
+    set_described(cluster, ome_namespace, ome_version)
+    judge_described(cluster)
+
+
+@seeing(EVERYTHING)
+def set_described(cluster: Cluster, ome_namespace: str, ome_version: str) -> None:
+    """Keep what :func:`describe` is told, and leave judging to :func:`judge_described`."""
     source = Cluster.VersionSource
     with transaction.atomic():
         Cluster.objects.filter(pk=cluster.pk).update(ome_namespace=ome_namespace)
@@ -58,6 +65,11 @@ def describe(cluster: Cluster, ome_namespace: str, ome_version: str) -> None:
             set_version(cluster, cluster.ome_version, source.DEFAULT)
             update_version(cluster)
     cluster.refresh_from_db()
+
+
+@seeing(EVERYTHING)
+def judge_described(cluster: Cluster) -> None:
+    """Judge a cluster anew where what was said of it matters, unless a process that follows it does."""
     followed = cluster.heartbeat_at is not None and timezone.now() - cluster.heartbeat_at < ALIVE
     if cluster.generation != cluster.evaluated_generation and not followed:
         evaluate(cluster)

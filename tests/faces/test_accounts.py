@@ -166,7 +166,7 @@ def test_an_administrator_revokes_somebodys_token(client: Client, root: User) ->
 
 def test_only_superusers_change_a_superusers_account(client: Client, root: User) -> None:
     carol = create_account("carol")
-    give(carol, Role.ADMIN, by="root")
+    give(carol, Role.ADMIN, by=by("root"))
     theirs = Client()
     theirs.force_login(carol)
     page = theirs.get("/accounts/root/")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import User
+from django.utils import timezone
 
-from selection.people.granting import give
-from selection.people.models import Role
+from selection.people.models import Grant, Role
 
 __all__ = ["somebody"]
 
@@ -14,5 +14,6 @@ def somebody(name: str, role: Role | None = Role.VIEWER, *, cluster: str = "", n
     """A user with a role in one place, everywhere unless it is said; None is a user without any right."""
     user, _ = User.objects.get_or_create(username=name)
     if role is not None:
-        give(user, role, cluster=cluster, namespace=namespace, by="a test")
+        told = {"role": role, "created_at": timezone.now(), "created_by": "a test"}
+        Grant.objects.update_or_create(user=user, group=None, cluster=cluster, namespace=namespace, defaults=told)
     return user

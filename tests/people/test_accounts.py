@@ -66,7 +66,7 @@ def test_keeping_out_what_is_out_is_no_change() -> None:
 
 def test_an_admin_of_everything_manages_accounts_but_no_superusers() -> None:
     carol, bob, root = create_account("carol"), create_account("bob"), create_account("root", superuser=True)
-    give(carol, Role.ADMIN, by="root")
+    give(carol, Role.ADMIN, by=by("root"))
     assert [may_change(Person("carol", carol), user) for user in (bob, root)] == [True, False]
     assert [may_change(Person("root", root), user) for user in (bob, root)] == [True, True]
     assert may_change(Person("whoever is here"), root)
@@ -74,7 +74,7 @@ def test_an_admin_of_everything_manages_accounts_but_no_superusers() -> None:
 
 def test_an_admin_of_one_cluster_manages_no_accounts() -> None:
     carol = create_account("carol")
-    give(carol, Role.ADMIN, cluster="prod", by="root")
+    give(carol, Role.ADMIN, cluster="prod", by=by("root"))
     assert not may_manage(Person("carol", carol))
 
 

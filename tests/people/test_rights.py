@@ -17,8 +17,8 @@ from selection.people.rights import NEEDS, Act, grants_of, may, may_somewhere, r
 from selection.people.scopes import Scope
 from selection.store.models import Cluster
 from selection.store.sight import EVERYTHING, NOTHING
-
-from .cast import somebody
+from tests.people.cast import somebody
+from tests.people.writers import by
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +37,7 @@ def of_group(role: Role, **place: str) -> User:
     """A member of a group that has a role."""
     user, group = somebody("grace", None), Group.objects.create(name="platform")
     user.groups.add(group)
-    give(group, role, by="a test", **place)
+    give(group, role, by=by("a test"), **place)
     return user
 
 
@@ -185,18 +185,18 @@ def test_who_may_the_same_has_the_same_key() -> None:
 
 def test_what_is_given_again_in_a_place_becomes_the_new_role() -> None:
     ann = somebody("ann", Role.ADMIN, cluster="east")
-    give(ann, Role.VIEWER, cluster=" east ", by="root")
+    give(ann, Role.VIEWER, cluster=" east ", by=by("root"))
     assert Grant.objects.values_list("role", "created_by").get() == ("viewer", "root")
-    assert take(ann, cluster="east")
-    assert not take(ann, cluster="east")
+    assert take(ann, cluster="east", by=by("root"))
+    assert not take(ann, cluster="east", by=by("root"))
     assert sight_of(again(ann)) == NOTHING
 
 
 def test_taking_from_a_user_leaves_the_group_its_own() -> None:
     grace = of_group(Role.VIEWER)
-    assert not take(grace)
+    assert not take(grace, by=by("root"))
     assert sight_of(again(grace)) == EVERYTHING
-    assert take(Group.objects.get(name="platform"))
+    assert take(Group.objects.get(name="platform"), by=by("root"))
     assert sight_of(again(grace)) == NOTHING
 
 
@@ -218,7 +218,7 @@ def test_it_says_whose_it_is_and_where() -> None:
 @pytest.mark.parametrize(("cluster", "namespace"), [("a//b", ""), ("a\0b", ""), ("", "Has Blanks"), ("", "x" * 64)])
 def test_a_place_that_cannot_be_is_refused_in_one_line(cluster: str, namespace: str) -> None:
     with pytest.raises(GrantError) as refused:
-        give(somebody("ann", None), Role.VIEWER, cluster=cluster, namespace=namespace, by="a test")
+        give(somebody("ann", None), Role.VIEWER, cluster=cluster, namespace=namespace, by=by("a test"))
     assert "\n" not in str(refused.value)
     assert not Grant.objects.exists()
     assert checked_place(" east ", " ml ") == ("east", "ml")

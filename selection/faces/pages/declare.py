@@ -17,11 +17,12 @@ from django.views.decorators.http import require_http_methods
 
 from selection.faces.declaring import AddForm, SettingsForm
 from selection.faces.pages.errors import missing_object
+from selection.people import clusters as kept
 from selection.people.persons import person_of
 from selection.people.rights import Act, may
-from selection.store.clusters import describe, forget, stored_of
+from selection.people.writing import Writer
+from selection.store.clusters import stored_of
 from selection.store.declarations import DeclarationError
-from selection.store.declared import declare, undeclare
 from selection.store.lookup import find_cluster
 from selection.store.models import Cluster
 
@@ -45,7 +46,7 @@ def add_cluster(request: HttpRequest) -> HttpResponse:
     """The page that has another cluster followed, ``/clusters/add/``."""
     _only_who_may(request)
     form = AddForm(request.POST if request.method == "POST" else None)
-    if form.is_valid() and (cluster := _declared(form, form.cleaned_data["name"])) is not None:
+    if form.is_valid() and (cluster := _declared(request, form, form.cleaned_data["name"])) is not None:
         messages.success(request, f"{cluster.name} is to be followed from now on.", extra_tags="good")
         return redirect("clusters")
     return render(request, "clusters/add.html", {"form": form})
@@ -66,7 +67,7 @@ def cluster_settings(request: HttpRequest, cluster: str) -> HttpResponse:
         )
         return redirect("cluster-settings", found.name)
     if request.POST.get("do") == "stop":
-        if undeclare(found.name, BY_PAGE):
+        if kept.stop_following(_by(request), found):
             told = f"{found.name} isn't followed any more. What was read of it stays."
             messages.success(request, told, extra_tags="good")
         return redirect("cluster-settings", found.name)
@@ -85,8 +86,7 @@ def forget_cluster(request: HttpRequest, cluster: str) -> HttpResponse:
     _only_who_may(request, cluster)
     allowed = _changed_here(found)
     if request.method == "POST" and allowed:
-        undeclare(found.name, BY_PAGE)
-        forget(found)
+        kept.forget_cluster(_by(request), found)
         messages.success(request, f"{found.name} is forgotten.", extra_tags="good")
         return redirect("clusters")
     values = {"cluster": found, "changed_here": allowed, "stored": stored_of(found)}
@@ -105,22 +105,26 @@ def _settings_page(request: HttpRequest, cluster: Cluster, form: SettingsForm) -
 
 def _saved(request: HttpRequest, form: SettingsForm, cluster: Cluster) -> bool:
     if form.follows:
-        if _declared(form, cluster.name) is None:
+        if _declared(request, form, cluster.name) is None:
             return False
         told = "is saved" if cluster.followed else "is to be followed from now on"
     else:
-        describe(cluster, form.cleaned_data["ome_namespace"], form.cleaned_data["ome_version"])
+        given = form.cleaned_data
+        kept.describe_cluster(_by(request), cluster, given["ome_namespace"], given["ome_version"])
         told = "is saved"
     messages.success(request, f"{cluster.name} {told}.", extra_tags="good")
     return True
 
 
-def _declared(form: AddForm | SettingsForm, name: str) -> Cluster | None:
+def _by(request: HttpRequest) -> Writer:
+    return Writer(person_of(request), "page")
+
+
+def _declared(request: HttpRequest, form: AddForm | SettingsForm, name: str) -> Cluster | None:
     """The cluster, declared as the form says; None when it may not be, which the form then tells."""
+    given = form.cleaned_data
     try:
-        cluster = declare(form.declaration(name), BY_PAGE)
+        return kept.declare_cluster(_by(request), form.declaration(name), given["ome_namespace"], given["ome_version"])
     except DeclarationError as error:
         form.add_error(None, f"{error}.")
         return None
-    describe(cluster, form.cleaned_data["ome_namespace"], form.cleaned_data["ome_version"])
-    return cluster

@@ -17,6 +17,7 @@ from selection.people.granting import GrantError, checked_place, give, grants_wi
 from selection.people.models import Role
 from selection.people.persons import Person, person_of
 from selection.people.rights import Act, may, may_somewhere
+from selection.people.writing import Writer
 from selection.store.models import Cluster
 
 __all__ = ["rights"]
@@ -75,7 +76,7 @@ def _given(request: HttpRequest, person: Person, form: GrantForm) -> bool:
     try:
         cluster, namespace = _place(person, given)
         to = holder(given["name"], group=given["whose"] == "group")
-        grant = give(to, Role(given["role"]), cluster=cluster, namespace=namespace, by=person.name)
+        grant = give(to, Role(given["role"]), cluster=cluster, namespace=namespace, by=Writer(person, "page"))
     except GrantError as error:
         form.add_error(None, f"{error}.")
         return False
@@ -91,7 +92,7 @@ def _taken(request: HttpRequest, person: Person, form: GrantForm) -> bool:
     except GrantError as error:
         form.add_error(None, f"{error}.")
         return False
-    if take(to, cluster=cluster, namespace=namespace):
+    if take(to, cluster=cluster, namespace=namespace, by=Writer(person, "page")):
         messages.success(request, f"{given['name']} isn't {given['role']} there any more.", extra_tags="good")
     return True
 

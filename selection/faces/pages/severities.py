@@ -11,11 +11,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from selection.people.grading import grade
 from selection.people.persons import person_of
 from selection.people.rights import Act, may
+from selection.people.writing import Writer
 from selection.rules.codes import CODES, SETTABLE
 from selection.store.findings import finding_rows
-from selection.store.severities import Graded, grades, set_severity
+from selection.store.severities import Graded, grades
 
 __all__ = ["severities"]
 
@@ -39,23 +41,23 @@ def severities(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         if not allowed:
             raise PermissionDenied
-        return _saved(request, str(person))
+        return _saved(request, Writer(person, "page"))
     present = finding_rows().filter(gone_at=None).order_by().values_list("code")
     counts = dict(present.annotate(rows=Count("pk")))
-    lines = [_Line(grade, counts.get(grade.code.code, 0)) for grade in grades()]
+    lines = [_Line(each, counts.get(each.code.code, 0)) for each in grades()]
     values = {"lines": lines, "allowed": allowed, "settable": SETTABLE, "default": DEFAULT}
     return render(request, "findings/severities.html", values)
 
 
-def _saved(request: HttpRequest, by: str) -> HttpResponse:
+def _saved(request: HttpRequest, by: Writer) -> HttpResponse:
     """Set what differs from what is in force, and say how many findings that graded anew."""
     reason = request.POST.get("reason", "").strip()
     changed = graded = 0
-    for grade in grades():
-        asked = request.POST.get(grade.code.code, "")
-        said = grade.setting.severity if grade.setting else DEFAULT
+    for each in grades():
+        asked = request.POST.get(each.code.code, "")
+        said = each.setting.severity if each.setting else DEFAULT
         if asked in (*SETTABLE, DEFAULT) and asked != said:
-            graded += set_severity(grade.code.code, "" if asked == DEFAULT else asked, by=by, reason=reason)
+            graded += grade(by, each.code.code, "" if asked == DEFAULT else asked, reason=reason)
             changed += 1
     told = [request.POST.get(code) or DEFAULT for code in CODES]
     unknown = [each for each in told if each not in (*SETTABLE, DEFAULT)]

@@ -33,8 +33,8 @@ def test_in_local_mode_it_is_whoever_is_there(client: Client, settings: Settings
 
 def test_a_program_learns_for_whom_it_acts_and_until_when(client: Client, server_mode: Settings) -> None:
     bot = create_account("upgrade-bot", groups=["platform"])
-    give(bot, Role.VIEWER, by="root")
-    give(bot.groups.get(), Role.REVIEWER, cluster="prod", namespace="ml", by="root")
+    give(bot, Role.VIEWER, by=by("root"))
+    give(bot.groups.get(), Role.REVIEWER, cluster="prod", namespace="ml", by=by("root"))
     _, secret = create_token(bot, "nightly", scope=Scope.REVIEW, days=7, by=by("root"))
     response = client.get(PERSON, headers={"Authorization": f"Bearer {secret}"})
     value = response.json()

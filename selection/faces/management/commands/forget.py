@@ -7,6 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from selection.faces.cli.sources import cluster_named, database_in_words
+from selection.people.clusters import forget_cluster
+from selection.people.persons import local_person
+from selection.people.writing import Writer
 
 __all__ = ["Command"]
 
@@ -23,5 +26,5 @@ class Command(BaseCommand):
         with database_in_words():
             cluster = cluster_named(options["cluster"])
             objects = cluster.objects_read.count()
-            cluster.delete()
+            forget_cluster(Writer(local_person(), "command"), cluster)
             self.stdout.write(f"{options['cluster']}: forgotten, with {objects} objects")

@@ -12,6 +12,7 @@ from selection.faces.cli.sources import database_in_words
 from selection.people.granting import GrantError, checked_place, give, holder, take
 from selection.people.models import Grant, Role
 from selection.people.persons import local_person
+from selection.people.writing import Writer
 from selection.store.models import Cluster
 
 __all__ = ["Command"]
@@ -47,7 +48,7 @@ class Command(BaseCommand):
             Role(options["role"]),
             cluster=options["cluster"],
             namespace=options["namespace"],
-            by=local_person().name,
+            by=Writer(local_person(), "command"),
         )
         self.stdout.write(f"{grant.whose}: {grant.role} {grant.place}")
         if grant.cluster and not Cluster.objects.filter(name=grant.cluster).exists():
@@ -91,7 +92,7 @@ class Command(BaseCommand):
         to = holder(options["who"], group=options["group"])
         cluster, namespace = checked_place(options["cluster"], options["namespace"])
         place = Grant(cluster=cluster, namespace=namespace).place
-        if not take(to, cluster=cluster, namespace=namespace):
+        if not take(to, cluster=cluster, namespace=namespace, by=Writer(local_person(), "command")):
             raise CommandError(f"{options['who']} was given no role {place}; `grant list` shows what was given")
         self.stdout.write(f"{options['who']}: nothing {place} any more")
 

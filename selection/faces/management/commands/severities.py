@@ -8,9 +8,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from selection.faces.cli.output import as_json, table
 from selection.faces.cli.sources import database_in_words, near
+from selection.people.grading import grade
 from selection.people.persons import local_person
+from selection.people.writing import Writer
 from selection.rules.codes import CODES, SETTABLE
-from selection.store.severities import Graded, SeverityError, grades, set_severity
+from selection.store.severities import Graded, SeverityError, grades
 
 __all__ = ["Command"]
 
@@ -43,7 +45,7 @@ class Command(BaseCommand):
 
     def _set(self, code: str, severity: str, reason: str) -> int:
         try:
-            return set_severity(code, severity, by=local_person().name, reason=reason)
+            return grade(Writer(local_person(), "command"), code, severity, reason=reason)
         except SeverityError as error:
             raise CommandError(str(error)) from None
 
