@@ -19,7 +19,17 @@ from .rights import Act, may
 from .subjects import finding_subject
 from .writing import Refused, Stale, Writer, note, require, writing
 
-__all__ = ["LONGEST_ACCEPTANCE", "Wish", "handle", "handle_many", "handlings_of", "undo"]
+__all__ = [
+    "LONGEST_ACCEPTANCE",
+    "LONGEST_REASON",
+    "Wish",
+    "check_acceptance",
+    "checked_owner",
+    "handle",
+    "handle_many",
+    "handlings_of",
+    "undo",
+]
 
 LONGEST_ACCEPTANCE = timedelta(days=366)
 """Nothing is accepted for ever: after so long somebody looks again."""
@@ -180,7 +190,7 @@ def _apply(row: Handling, wish: Wish, finding: Finding, writer: Writer, now: dat
         Refused: it can't be.
     """
     if wish.owner is not None and wish.owner != row.owner:
-        row.owner = _owner(wish.owner.strip(), writer, finding)
+        row.owner = checked_owner(wish.owner.strip(), writer, finding.cluster.name, finding.namespace)
     if wish.state is None and wish.reason is None and wish.expires_on is None:
         return
     state = wish.state if wish.state is not None else row.state
@@ -193,7 +203,7 @@ def _apply(row: Handling, wish: Wish, finding: Finding, writer: Writer, now: dat
         raise Refused("a reason holds no NUL", "reason")
     expires_on = wish.expires_on if wish.expires_on is not None else row.expires_on if state == row.state else None
     if state == Handling.State.ACCEPTED:
-        _check_acceptance(reason, expires_on, now.date())
+        check_acceptance(reason, expires_on, now.date())
         row.evidence = finding.evidence
     else:
         expires_on, row.evidence = None, ""
@@ -203,7 +213,12 @@ def _apply(row: Handling, wish: Wish, finding: Finding, writer: Writer, now: dat
         row.decided_by, row.decided_at = writer.person.name, now
 
 
-def _check_acceptance(reason: str, expires_on: date | None, today: date) -> None:
+def check_acceptance(reason: str, expires_on: date | None, today: date) -> None:
+    """See that a finding can be accepted with this reason until that day (UTC).
+
+    Raises:
+        Refused: it can't.
+    """
     if not reason:
         raise Refused("accepting a finding needs a reason", "reason")
     if expires_on is None:
@@ -214,8 +229,12 @@ def _check_acceptance(reason: str, expires_on: date | None, today: date) -> None
         raise Refused(f"at most {LONGEST_ACCEPTANCE.days} days ahead: somebody should look again", "expires_on")
 
 
-def _owner(name: str, writer: Writer, finding: Finding) -> str:
-    """A user who sees the finding; in local mode, where there are no accounts, any name."""
+def checked_owner(name: str, writer: Writer, cluster: str, namespace: str) -> str:
+    """The name of a user who sees what is there, or ``""``; in local mode, where there are no accounts, any name.
+
+    Raises:
+        Refused: there is no such account, or it doesn't see it.
+    """
     if not name or writer.person.local:
         if len(name) > 150 or not name.isprintable():
             raise Refused("an owner's name is at most 150 printable characters", "owner")
@@ -223,7 +242,7 @@ def _owner(name: str, writer: Writer, finding: Finding) -> str:
     user = User.objects.filter(username=name, is_active=True).first()
     if user is None:
         raise Refused(f"there is no account {name[:80]!r}", "owner")
-    if not may(Person(name, user), Act.SEE, finding.cluster.name, finding.namespace):
+    if not may(Person(name, user), Act.SEE, cluster, namespace):
         raise Refused(f"{name} may not see this finding, so can't own it", "owner")
     return name
 
