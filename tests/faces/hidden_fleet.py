@@ -1,6 +1,6 @@
 """The demo fleet, with or without much that a viewer may not see: what the tests of leaks compare.
 
-What is hidden is a copy of every namespace of eu-prod under another name, with services, workloads, runtimes and models
+What is hidden is a copy of every namespace under another name, with services, workloads, runtimes and models
 that use and rival what is seen, and a whole cluster. All of it has :data:`MARK` in a name.
 """
 
@@ -22,8 +22,11 @@ __all__ = ["MARK", "NAMESPACES", "load_demo"]
 MARK = "zq7"
 """No name that is seen has it, and no sentence."""
 
-NAMESPACES = ("assistants", "creative", "frontier", "retrieval")
-"""Those of eu-prod that the viewer sees."""
+NAMESPACES = {
+    "eu-prod": ("assistants", "creative", "frontier", "retrieval"),
+    "us-lab": ("evals", "sandbox"),
+}
+"""By cluster, the namespaces that the viewer sees: all but OME's own."""
 
 _KINDS = {kind.kind: kind for kind in KINDS}
 _OF_SERVICE = "ome.io/inferenceservice"
@@ -34,10 +37,9 @@ def load_demo(*, hidden: bool) -> None:
     for folder in sorted(path for path in FLEET.iterdir() if path.is_dir()):
         now = read_paths([folder])
         states = [*past_of(folder, now), now]
-        partly = folder.name == "eu-prod"
-        _load(folder.name, [_with_hidden(each) for each in states] if hidden and partly else states)
-        if hidden and not partly:
-            _load(f"{MARK}-dark", states)
+        _load(folder.name, [_with_hidden(folder.name, each) for each in states] if hidden else states)
+    if hidden:
+        _load(f"{MARK}-dark", [read_paths([FLEET / "us-lab"])])
 
 
 def _load(name: str, states: list[Documents]) -> None:
@@ -46,21 +48,21 @@ def _load(name: str, states: list[Documents]) -> None:
         sync_cluster(cluster, listings(state))
 
 
-def _with_hidden(state: Documents) -> Documents:
-    return replace(state, objects=(*state.objects, *_hidden(state.objects)))
+def _with_hidden(cluster: str, state: Documents) -> Documents:
+    return replace(state, objects=(*state.objects, *_hidden(NAMESPACES[cluster], state.objects)))
 
 
-def _hidden(objects: tuple[SourceObject, ...]) -> Iterator[SourceObject]:
+def _hidden(namespaces: tuple[str, ...], objects: tuple[SourceObject, ...]) -> Iterator[SourceObject]:
     for each in objects:
         kind, namespace, name = each.identity
-        if namespace in NAMESPACES:
+        if namespace in namespaces:
             prefixed = kind not in {"ServingRuntime", "BaseModel"}
             yield _moved(each, f"{MARK}{namespace}", f"{MARK}-{name}" if prefixed else name)
             if not prefixed:
                 yield _moved(each, f"{MARK}{namespace}", f"{MARK}-{name}")
         elif kind in {"ClusterBaseModel", "ClusterServingRuntime"}:
             # The namespace's own under the same name, which rival the cluster's.
-            yield _moved(each, f"{MARK}retrieval", name, kind.removeprefix("Cluster"))
+            yield _moved(each, f"{MARK}{namespaces[-1]}", name, kind.removeprefix("Cluster"))
 
 
 def _moved(each: SourceObject, namespace: str, name: str, kind: str = "") -> SourceObject:
