@@ -101,7 +101,7 @@ def test_neither_order_nor_versions_make_another_case(manifests: list[Manifest],
     again = [_shuffled(copy.deepcopy(each), dice) for each in manifests]
     dice.shuffle(again)
     for each in again:
-        each["metadata"] |= {"resourceVersion": str(dice.random()), "uid": str(dice.random()), "labels": {"a": "b"}}
+        each["metadata"] |= {"resourceVersion": str(dice.random()), "uid": str(dice.random()), "generation": 7}
     # Of two manifests of one object the last one counts, so that the order of those matters.
     names = {(each["kind"], each["metadata"].get("namespace"), each["metadata"]["name"]) for each in manifests}
     if len(names) < len(manifests):
