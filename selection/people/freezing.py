@@ -109,6 +109,7 @@ def _item(place: int, finding: Finding) -> ReviewItem:
         component=finding.component,
         code=finding.code,
         about=finding.about,
+        path=finding.path,
         severity=finding.severity,
         evidence=finding.evidence,
         facts=finding.facts,

@@ -115,6 +115,7 @@ class ReviewItem(Written):
     component = models.CharField(max_length=10, blank=True)
     code = models.CharField(max_length=40)
     about = models.CharField(max_length=1000, blank=True)
+    path = models.CharField(max_length=500, blank=True, help_text="The deciding field, as it stood then")
     severity = models.CharField(max_length=10)
     evidence = models.CharField(max_length=32)
     facts: models.JSONField[Any, Any] = models.JSONField(default=dict)
