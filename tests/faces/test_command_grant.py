@@ -25,6 +25,7 @@ def test_it_gives_a_role_in_a_place_and_says_so() -> None:
     told = run("grant", "add", "platform", "reviewer", "--group", "--cluster", "east", "-n", "ml")
     assert told == "group platform: reviewer in namespace ml of east\n"
     assert run_json("grant", "list") == [
+        {"user": "ann", "group": None, "role": "viewer", "cluster": None, "namespace": None, "given_by": "kim"},
         {
             "user": None,
             "group": "platform",
@@ -33,7 +34,6 @@ def test_it_gives_a_role_in_a_place_and_says_so() -> None:
             "namespace": "ml",
             "given_by": "kim",
         },
-        {"user": "ann", "group": None, "role": "viewer", "cluster": None, "namespace": None, "given_by": "kim"},
     ]
 
 

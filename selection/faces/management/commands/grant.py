@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from selection.faces.cli.output import as_json, table
 from selection.faces.cli.sources import database_in_words
-from selection.people.granting import GrantError, checked_place, give, holder, take
+from selection.people.granting import GrantError, all_grants, checked_place, give, holder, take
 from selection.people.models import Grant, Role
 from selection.people.persons import local_person
 from selection.people.writing import Writer
@@ -55,7 +55,7 @@ class Command(BaseCommand):
             self.stderr.write(f"no cluster is named {grant.cluster} yet; it holds as soon as one is")
 
     def _list(self, options: dict[str, Any]) -> None:
-        rows = Grant.objects.select_related("user", "group")
+        rows = all_grants()
         if options["who"] is not None:
             to = holder(options["who"], group=options["group"])
             rows = rows.filter(group=to) if isinstance(to, Group) else rows.filter(user=to)
