@@ -36,6 +36,7 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
             Entry("migration", "Migration", ("migration-order", "service-plan", "runtime-plan")),
             Entry("upgrade", "Upgrade preview"),
             Entry("what-if", "What if"),
+            Entry("reviews", "Reviews", ("review-new", "review", "review-item", "review-act", "review-compare")),
         ),
     ),
     (
@@ -62,5 +63,6 @@ KEYS = {
     "upgrade": "u",
     "what-if": "w",
     "account": "a",
+    "reviews": "v",
 }
 """The letter that leads to a page after ``g``."""

@@ -26,6 +26,11 @@ from selection.faces.pages.overview import overview
 from selection.faces.pages.plan_order import migration_order
 from selection.faces.pages.plan_runtime import runtime_plan
 from selection.faces.pages.plan_service import service_plan
+from selection.faces.pages.review import review, review_participants
+from selection.faces.pages.review_acts import review_act
+from selection.faces.pages.review_compare import review_compare
+from selection.faces.pages.review_item import review_item
+from selection.faces.pages.reviews import new_review, reviews
 from selection.faces.pages.rights import rights
 from selection.faces.pages.runtime import runtime
 from selection.faces.pages.runtimes import runtimes
@@ -70,6 +75,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("migration/runtimes/<path:cluster>/<str:scope>/<str:name>/", runtime_plan, name="runtime-plan"),
     path("upgrade/", upgrade, name="upgrade"),
     path("what-if/", what_if, name="what-if"),
+    path("reviews/", reviews, name="reviews"),
+    path("reviews/new/", new_review, name="review-new"),
+    path("reviews/<uuid:number>/", review, name="review"),
+    path("reviews/<uuid:number>/items/<int:place>/", review_item, name="review-item"),
+    path("reviews/<uuid:number>/participants/", review_participants, name="review-participants"),
+    path("reviews/<uuid:number>/compare/", review_compare, name="review-compare"),
+    path("reviews/<uuid:number>/<slug:act>/", review_act, name="review-act"),
     path("changes/", changes, name="changes"),
     path("runtimes/", runtimes, name="runtimes"),
     path("runtimes/<path:cluster>/<str:scope>/<str:name>/", runtime, name="runtime"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from selection.faces import words_reviews
 from selection.rules.codes import CODES
 
 __all__ = [
@@ -270,6 +271,9 @@ FAMILIES = {
     "workload": WORKLOADS,
     "turn": TURNS,
     "family": KINDS_OF_FINDING,
+    "review": {code: Word(*told) for code, told in words_reviews.REVIEWS.items()},
+    "answer": {code: Word(*told) for code, told in words_reviews.ANSWERS.items()},
+    "differs": {code: Word(*told) for code, told in words_reviews.DIFFERS.items()},
 }
 """The words by family: what :func:`word`, and with it every badge, takes. ``code`` comes below."""
 

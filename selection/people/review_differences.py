@@ -6,7 +6,7 @@ makes nothing stale.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -104,8 +104,13 @@ def differing(review: Review) -> Iterator[Difference]:
     yield from _objects([review])
 
 
-def stale_among(reviews: Sequence[Review]) -> set[Any]:
-    """The primary keys of those of the reviews of which something differs. A few queries, however many there are."""
+def stale_among(reviews: Sequence[Review], items_of: Mapping[Any, int]) -> set[Any]:
+    """Of which of the reviews something differs, by primary key. A few queries, however many there are.
+
+    Args:
+        reviews: they, with their places.
+        items_of: how many items each has, by primary key.
+    """
     asked = [review.pk for review in reviews]
     items = ReviewItem.objects.filter(review__in=asked)
     differs = _CHANGED | _GONE | _expired(timezone.now().date())
@@ -115,8 +120,7 @@ def stale_among(reviews: Sequence[Review]) -> set[Any]:
         # Whatever was frozen is there as it was, so there is something new when there is more than that.
         counted = Review.objects.filter(pk__in=[review.pk for review in rest]).order_by()
         there = counted.annotate(there=Case(*map(_count_now, rest), output_field=IntegerField()))
-        told = dict(counted.values_list("pk").annotate(_count_items()))
-        stale |= {pk for pk, count in there.values_list("pk", "there") if count != told[pk]}
+        stale |= {pk for pk, count in there.values_list("pk", "there") if (count or 0) != items_of.get(pk, 0)}
         rest = [review for review in rest if review.pk not in stale]
     return stale | set(_reviews_with_other_objects(rest))
 
@@ -142,10 +146,6 @@ def _count(rows: QuerySet[Any]) -> Subquery:
 
 def _count_now(review: Review) -> When:
     return When(pk=review.pk, then=_count(findings_in(scope_of(review)).select_related(None)))
-
-
-def _count_items() -> Subquery:
-    return _count(ReviewItem.objects.filter(review=OuterRef("pk")))
 
 
 def _objects(reviews: Sequence[Review]) -> Iterator[Difference]:

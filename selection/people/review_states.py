@@ -120,7 +120,8 @@ def standings_of(reviews: Sequence[Review]) -> dict[Any, Standing]:
     for pk, digest in Signature.objects.filter(review__in=asked).values_list("review_id", "digest"):
         signatures.setdefault(pk, []).append(digest)
     signed = _digests([review for review in reviews if review.pk in signatures])
-    stale = stale_among([review for review in reviews if review.closed_at is None])
+    totals = {pk: each.total for pk, each in progress.items()}
+    stale = stale_among([review for review in reviews if review.closed_at is None], totals)
     none = Progress(0, 0, 0, 0)
     found = {}
     for review in reviews:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date
 
 from django.db.models import QuerySet
@@ -19,12 +20,16 @@ from .rights import Act
 from .writing import Refused, Writer, note, writing
 
 __all__ = [
+    "LONGEST_PURPOSE",
+    "MOST_SIGNATURES",
+    "Renewal",
     "Reply",
     "add_participants",
     "answer",
     "close",
     "may_review",
     "open_review",
+    "preview_refresh",
     "refresh",
     "remove_participant",
     "reopen",
@@ -85,6 +90,49 @@ def open_review(
         told = {"name": clean, "items": len(frozen.items), "signatures_needed": signatures_needed}
         note(writer, "review-opened", subject_of(review), None, told)
     return review
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """What bringing a review up to date would come to.
+
+    Attributes:
+        items: how many it would hold.
+        new: how many of them it doesn't hold now.
+        kept: how many answers would stay.
+        again: the items whose answers wouldn't, as they rest on other evidence or have expired.
+        gone: the items with an answer whose findings aren't there any more.
+    """
+
+    items: int
+    new: int
+    kept: int
+    again: tuple[ReviewItem, ...]
+    gone: tuple[ReviewItem, ...]
+
+
+def preview_refresh(review: Review) -> Renewal:
+    """What :func:`refresh` would do now. It writes nothing.
+
+    Raises:
+        Refused: its scope has grown too large, or one of its clusters isn't known any more.
+    """
+    scope = scope_of(review)
+    scope.check()
+    now = {item.key: item for item in freeze(scope).items}
+    old = list(ReviewItem.objects.filter(review=review))
+    today = timezone.now().date()
+    answers = [item for item in old if item.answer]
+    there = [item for item in answers if item.key in now]
+    kept = [item for item in there if _still_answered(item, now[item.key], today)]
+    keys = {item.key for item in kept}
+    return Renewal(
+        len(now),
+        len(now.keys() - {item.key for item in old}),
+        len(kept),
+        tuple(item for item in there if item.key not in keys),
+        tuple(item for item in answers if item.key not in now),
+    )
 
 
 def refresh(writer: Writer, review: Review, seen: int) -> Review:
@@ -150,7 +198,7 @@ def reviews_of(name: str) -> QuerySet[Review]:
     return Review.objects.filter(participants__name=name).distinct()
 
 
-def still_answered(item: ReviewItem, now: ReviewItem, today: date) -> bool:
+def _still_answered(item: ReviewItem, now: ReviewItem, today: date) -> bool:
     """Whether the answer to an item is one to what is there now: it rests on the same, and hasn't expired."""
     expired = item.expires_on is not None and item.expires_on < today
     return bool(item.answer) and (item.evidence, item.severity) == (now.evidence, now.severity) and not expired
@@ -160,7 +208,7 @@ def _carry_over(item: ReviewItem, was: ReviewItem | None, review: Review) -> Non
     """Give a new item the answer that holds. Its version tells whether somebody looked at another state of it."""
     if was is None:
         item.version = review.version + 1
-    elif still_answered(was, item, timezone.now().date()):
+    elif _still_answered(was, item, timezone.now().date()):
         item.version = was.version
         for field in _KEPT:
             setattr(item, field, getattr(was, field))

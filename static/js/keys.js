@@ -1,4 +1,4 @@
-// The keys that the help ("?") tells: search, filter, go to a page. None acts while somebody types.
+// The keys that the help ("?") tells: search, filter, go to a page, through a review. None acts while somebody types.
 (() => {
   const SOON = 1500; // milliseconds between "g" and the letter
   let wentAt = -Infinity; // the clock's time, which a test can hold
@@ -21,6 +21,14 @@
     link?.click();
     return Boolean(link);
   };
+  // In a review: choose an answer, and go where its next word is wanted.
+  const answer = (number) => {
+    const choice = document.querySelector(`main [data-answer="${number}"]`);
+    if (!choice) return false;
+    choice.checked = true;
+    const next = { "needs-change": "[name=owner]", accepted: "[name=reason]" }[choice.value] || "[data-save]";
+    return focusOn(`main .answer ${next}`);
+  };
   const help = () => {
     document.querySelector("[data-keys-switch]").checked = !off;
     document.getElementById("keys").showModal();
@@ -37,6 +45,11 @@
       case "f": return focusOn("[data-filter]");
       case "[": return follow("main [rel=prev]");
       case "]": return follow("main [rel=next]");
+      case "j": return follow("main [data-item=next]");
+      case "k": return follow("main [data-item=previous]");
+      case "1": case "2": case "3": return answer(event.key);
+      case "s": return focusOn("main [data-save]");
+      case "c": return focusOn("main [data-comment]");
       case "?": return help();
       case "g": wentAt = Date.now(); return false;
       default: return false;
