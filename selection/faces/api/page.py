@@ -38,7 +38,10 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What can be asked: ``answer`` is the shape of the answer, ``row`` that of a list's rows."""
+    """What can be asked: ``answer`` is the shape of the answer, ``row`` that of a list's rows.
+
+    ``sends`` is an example of its body, ``example`` one of its answer.
+    """
 
     id: str
     method: str
@@ -50,6 +53,7 @@ class Operation:
     body: str
     answer: str
     row: str
+    sends: str
     example: str
 
 
@@ -95,8 +99,7 @@ def _operation(path: str, method: str, each: Mapping[str, Any]) -> Operation:
     shape = _shape(answer.get("schema", {}))
     schema: Mapping[str, Any] = document()["components"]["schemas"].get(shape, {})
     row = _shape(schema.get("properties", {}).get("items", {}).get("items", {}))
-    examples: Mapping[str, Any] = answer.get("examples", {})
-    example = next((told.get("value") for told in examples.values()), None)
+    body: Mapping[str, Any] = next(_media(each.get("requestBody", {})), {})
     return Operation(
         id=each["operationId"],
         method=method.upper(),
@@ -105,11 +108,18 @@ def _operation(path: str, method: str, each: Mapping[str, Any]) -> Operation:
         told=each.get("description", ""),
         tag=each["tags"][0],
         parameters=tuple(_parameter(told) for told in each.get("parameters", ())),
-        body=next((_shape(media["schema"]) for media in _media(each.get("requestBody", {}))), ""),
+        body=_shape(body.get("schema", {})),
         answer=shape,
         row=row,
-        example=json.dumps(example, indent=2, ensure_ascii=False) if example is not None else "",
+        sends=_example(body),
+        example=_example(answer),
     )
+
+
+def _example(media: Mapping[str, Any]) -> str:
+    """The first example of a body or an answer, ``""`` without one."""
+    examples: Mapping[str, Any] = media.get("examples", {})
+    return next((json.dumps(told["value"], indent=2, ensure_ascii=False) for told in examples.values()), "")
 
 
 def _media(told: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
