@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -11,6 +12,7 @@ from pytest_django import Settings
 
 from selection.faces.api.document import document
 from selection.faces.api.page import operations, shapes
+from selection.faces.api.problems import CODES
 
 pytestmark = pytest.mark.django_db
 
@@ -46,6 +48,16 @@ def test_every_operation_leads_to_what_it_answers_with(client: Client) -> None:
     for each in operations():
         assert (each.row or each.answer) in known, each.id
         assert each.example or each.sends or each.id in {"readSchema", "readPerson"}, each.id
+
+
+def test_the_document_for_people_names_every_list_and_what_one_writes() -> None:
+    told = (Path(__file__).parents[3] / "docs" / "api.md").read_text()
+    for path, methods in document()["paths"].items():
+        if "{" not in path or "post" in methods:
+            assert f"`{path}`" in told or f"`POST {path}`" in told, path
+    for parameter in ("sort", "fields", "limit", "cursor"):
+        assert f"| `{parameter}` |" in told
+    assert set(re.findall(r"\| (\d{3})", told)) <= {str(status) for status in CODES}
 
 
 def test_the_page_needs_a_sign_in_in_server_mode(client: Client, server_mode: Settings) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.http import HttpResponseBase
 from django.test import Client
 from pytest_django import Settings
@@ -108,6 +109,25 @@ def test_a_fault_of_ours_tells_nothing(client: Client, monkeypatch: pytest.Monke
 
 def test_what_goes_wrong_outside_of_a_view_is_a_problem_too(client: Client) -> None:
     assert problem(client.get("/api/v1/services", SERVER_NAME="elsewhere.example"), 400)["code"] == "bad-request"
+
+
+def test_a_write_by_session_needs_the_token_of_a_form(server_mode: Settings) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(User.objects.create_superuser("alice"))
+    response = client.post("/api/v1/what-if", "{}", content_type="application/json")
+    assert problem(response, 403)["code"] == "forbidden"
+    assert client.get("/api/v1/services").status_code == 200
+
+
+def test_a_body_of_another_kind_is_refused(client: Client) -> None:
+    response = client.post("/api/v1/what-if", "a: 1", content_type="application/xml")
+    assert problem(response, 415)["code"] == "unsupported-media-type"
+
+
+def test_options_say_what_may_be_done_and_need_no_body(client: Client) -> None:
+    response = client.options("/api/v1/services")
+    assert (response.status_code, response.content) == (204, b"")
+    assert response.headers["Allow"] == "GET, HEAD, OPTIONS"
 
 
 class Body:
