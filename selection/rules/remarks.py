@@ -49,7 +49,7 @@ class Remark:
         path: the field that decides; ``""`` for the object as a whole.
         component: the component, ``""`` when it is about none.
         about: what else tells it apart from others of its code.
-        text: OME's own words, or what can't be read; ``""`` when a sentence is made from ``value``.
+        text: OME's own words, what can't be read, or the name of what is missing; ``""`` when ``value`` says it.
         value: what it follows from: a :class:`Told`, or references; None when the text says it.
     """
 
@@ -93,7 +93,7 @@ def remarks(fleet: Fleet, manifests: Manifests, subjects: Set[ObjectRef], *, alo
 def remark_of(told: Told) -> Remark:
     """A finding of the stream, with the field that decides it."""
     text = ""
-    if told.code in {"no-runtime", "invalid", "unreadable", "broken-chain"}:
+    if told.code in {"no-runtime", "invalid", "named-with-advice", "unreadable", "broken-chain"}:
         text = str(told.rests.get("message") or told.facts["message"])
     return Remark(told.code, told.object, deciding_path(told), told.component, told.about, text, told)
 
@@ -111,8 +111,8 @@ def _of_service(fleet: Fleet, ref: ObjectRef, manifests: Manifests, *, alone: bo
     if missing is None and explanation.outcome == "no-runtime":
         explanation = explain_service(fleet, *key)  # with the reasons of all that were excluded
     if missing is not None:
-        path, about, text = missing
-        yield Remark("incomplete", ref, path, "", about, text)
+        path, what, name = missing
+        yield Remark("incomplete", ref, path, "", what, name)
     for told in service_stream(fleet, explanation):
         # The webhook's words tell a pair that it refuses; of another pair one half is enough.
         said = told.code == "pair" and (told.facts["rejected"] or told.component == "decoder")
@@ -130,24 +130,23 @@ def _of_service(fleet: Fleet, ref: ObjectRef, manifests: Manifests, *, alone: bo
 
 
 def _missing(fleet: Fleet, told: Explanation) -> tuple[str, str, str] | None:
-    """What a service needs that isn't among the manifests: the field that asks for it, what it is, and words."""
+    """What a service needs that isn't among the manifests: the field that asks for it, what, and its name."""
     service, named, namespace = told.service, told.named, told.subject.namespace
     if service is None or told.outcome not in {"invalid", "no-runtime"}:
         return None
     name = service.model_name
     if name and told.model is None and fleet.find_model(namespace, name) is None:
-        return "spec.model.name", "model", f"the model {name} is not among what is judged"
+        return "spec.model.name", "model", name
     if told.model is not None and not told.model.disabled and model_error(told.model) is not None:
-        words = f"{told.model.ref} has no modelFormat.name, which OME's model agent may write in a cluster"
-        return "spec.model.name", "format", words
+        return "spec.model.name", "format", str(told.model.ref)
     if named is not None and named.reason == NOT_FOUND:
-        return "spec.runtime.name", "runtime", f"the runtime {service.named_runtime} is not among what is judged"
+        return "spec.runtime.name", "runtime", service.named_runtime
     if named is not None and named.runtime is not None and named.merged is None:
         problem = fleet.effective(named.runtime).chain.problem
         if problem is not None and problem.reason == "ParentNotFound":
-            return "spec.runtime.name", "parent", f"a parent of {named.runtime.ref} is not among what is judged"
+            return "spec.runtime.name", "parent", str(named.runtime.ref)
     if named is None and told.outcome == "no-runtime" and not fleet.candidates(namespace):
-        return "spec.model.name", "runtimes", "no runtime is among what is judged"
+        return "spec.model.name", "runtimes", namespace
     return None
 
 
@@ -167,7 +166,7 @@ def _of_runtime(fleet: Fleet, runtime: Runtime, *, alone: bool) -> Iterator[Rema
     ref, broken = runtime.ref, fleet.effective(runtime).chain.problem
     if alone and broken is not None and broken.reason == "ParentNotFound":
         path = runtime_admission_path(broken.message)
-        yield Remark("incomplete", ref, path, "", "parent", "a parent of it is not among what is judged")
+        yield Remark("incomplete", ref, path, "", "parent", str(ref))
     for error in admit_runtime(fleet, runtime).errors:
         unknown = alone and error.startswith(_UNKNOWN_CLASSES) and not fleet.accelerator_classes
         if not unknown and (broken is None or error != broken.message):

@@ -225,6 +225,54 @@ def test_a_secret_in_a_manifest_is_never_printed(tmp_path: Path) -> None:
         assert secret not in checked(tmp_path, "-o", form)[1]
 
 
+def test_advice_on_a_named_runtime_is_omes_own(tmp_path: Path) -> None:
+    service = a_service(runtime={"name": "fast"})
+    (tmp_path / "x.yaml").write_text(as_yaml(a_model(modelFormat={"name": "onnx"}), a_runtime(), service))
+
+    [advice] = problems(tmp_path)
+
+    assert (advice["code"], advice["level"], advice["field"]) == ("named-with-advice", "warning", "spec.runtime.name")
+    assert advice["message"] == (
+        "InferenceService team/chat: OME only advises against the runtime that it names: runtime fast does not support "
+        "model onnx: model format 'mt:onnx' not in supported formats: format name mismatch (model=onnx, "
+        "runtime=safetensors)"
+    )
+    assert "manage.py explain --isvc team/chat" in advice["next"]
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    heir = a_runtime("heir", annotations={"ome.io/inherit-from": "base"}, disabled=True)
+    manifests = [
+        a_model("bare", modelFormat=None),
+        heir,
+        a_service("a"),
+        a_service("b", model={"name": "bare"}),
+        a_service("c", model=None, runtime={"name": "gone"}),
+    ]
+    (tmp_path / "x.yaml").write_text(as_yaml(*manifests))
+
+    told = [each["message"] for each in problems(tmp_path, "--rule", "finding=off", "--rule", "outcome=off")]
+    assert told == [
+        "ClusterServingRuntime heir: A parent of ClusterServingRuntime heir is not among what is judged.",
+        "InferenceService team/a: The model llama is not among what is judged.",
+        "InferenceService team/b: ClusterBaseModel bare has no modelFormat.name, which OME's model agent may write in "
+        "a cluster.",
+        "InferenceService team/c: The runtime gone is not among what is judged.",
+    ]
+
+
+def test_places_that_name_leader_worker_set_are_told_field_by_field(tmp_path: Path) -> None:
+    runner = {"name": "main", "args": ["--a=$(LWS_GROUP_SIZE) $(LWS_WORKER_INDEX) $(LWS_GROUP_SIZE)", "$(LWS_X)"]}
+    (tmp_path / "x.yaml").write_text(as_yaml(a_runtime(engineConfig={"leader": {"runner": runner}})))
+
+    assert [each["message"] for each in problems(tmp_path)] == [
+        "ClusterServingRuntime fast: Container main names LeaderWorkerSet, which OMENative's pods know nothing of: "
+        "$(LWS_GROUP_SIZE) (there $(OME_INSTANCE_POD_COUNT)), $(LWS_WORKER_INDEX) (there $(OME_INSTANCE_POD_RANK)).",
+        "ClusterServingRuntime fast: Container main names LeaderWorkerSet, which OMENative's pods know nothing of: "
+        "$(LWS_X) (by hand). LeaderWorkerSet documents no such variable: find out who sets it.",
+    ]
+
+
 def test_workloads_among_the_manifests_are_set_beside_what_should_run(tmp_path: Path) -> None:
     workloads = [deployed("Deployment"), deployed("LeaderWorkerSet")]
     (tmp_path / "x.yaml").write_text(as_yaml(a_model(), a_runtime(), a_service(), *workloads))

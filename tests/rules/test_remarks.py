@@ -143,39 +143,36 @@ def test_each_problem_is_told_at_the_field_that_decides_it(case: str) -> None:
     assert said(*manifests) == expected
 
 
-MISSING: dict[str, tuple[list[Manifest], str, str]] = {
-    "the model": ([a_runtime(), a_service()], "spec.model.name", "the model llama is not among what is judged"),
+MISSING: dict[str, tuple[list[Manifest], tuple[str, str, str]]] = {
+    "the model": ([a_runtime(), a_service()], ("spec.model.name", "model", "llama")),
     "its format": (
         [a_model(modelFormat=None), a_runtime(), a_service()],
-        "spec.model.name",
-        "ClusterBaseModel llama has no modelFormat.name, which OME's model agent may write in a cluster",
+        ("spec.model.name", "format", "ClusterBaseModel llama"),
     ),
     "the runtime": (
         [a_model(), a_service(runtime={"name": "fast"})],
-        "spec.runtime.name",
-        "the runtime fast is not among what is judged",
+        ("spec.runtime.name", "runtime", "fast"),
     ),
-    "every runtime": ([a_model(), a_service()], "spec.model.name", "no runtime is among what is judged"),
+    "every runtime": ([a_model(), a_service()], ("spec.model.name", "runtimes", "team")),
     "a parent of the runtime": (
         [a_model(), a_runtime(annotations={"ome.io/inherit-from": "base"}), a_service(runtime={"name": "fast"})],
-        "spec.runtime.name",
-        "a parent of ClusterServingRuntime fast is not among what is judged",
+        ("spec.runtime.name", "parent", "ClusterServingRuntime fast"),
     ),
 }
 
 
 @pytest.mark.parametrize("case", MISSING)
 def test_what_isnt_there_is_no_mistake_of_manifests_alone(case: str) -> None:
-    manifests, path, words = MISSING[case]
+    manifests, expected = MISSING[case]
 
     [of_service] = [each for each in told(*manifests) if each.object.name == "chat"]
 
-    assert (of_service.code, of_service.path, of_service.text) == ("incomplete", path, words)
+    assert (of_service.code, (of_service.path, of_service.about, of_service.text)) == ("incomplete", expected)
 
 
 @pytest.mark.parametrize("case", MISSING)
 def test_what_isnt_there_is_a_mistake_in_a_cluster(case: str) -> None:
-    manifests, _, _ = MISSING[case]
+    manifests, _ = MISSING[case]
 
     codes = [each.code for each in told(*manifests, alone=False) if each.object.name == "chat"]
 

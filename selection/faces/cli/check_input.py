@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import yaml
 
@@ -61,11 +61,15 @@ class Silence:
 
 @dataclass(frozen=True, slots=True)
 class BadSilence:
-    """A comment that was meant to silence something and doesn't, where, and why."""
+    """A comment that was meant to silence something and doesn't, and where.
+
+    ``why`` is ``form``, ``code`` (there is no rule ``name``) or ``reason`` (it gives none).
+    """
 
     path: str
     line: int
-    why: str
+    why: Literal["form", "code", "reason"]
+    name: str = ""
 
 
 @dataclass(slots=True)
@@ -128,15 +132,13 @@ class Input:
         codes = frozenset(re.split(r"[ \t]*,[ \t]*", found[1])) if found else frozenset()
         unknown = sorted(codes - RULES.keys())
         if found is None:
-            why = "it isn't of the form ome-dashboard: ignore CODE -- REASON"
+            self.bad_silences.append(BadSilence(path, line, "form"))
         elif unknown:
-            why = f"there is no rule {unknown[0]}"
+            self.bad_silences.append(BadSilence(path, line, "code", unknown[0]))
         elif not found[2]:
-            why = "it gives no reason: ome-dashboard: ignore CODE -- REASON"
+            self.bad_silences.append(BadSilence(path, line, "reason"))
         else:
             self._silences.setdefault(path, []).append(Silence(codes, found[2], *lines))
-            return
-        self.bad_silences.append(BadSilence(path, line, why))
 
     def _root(self, path: str, start: int) -> yaml.Node | None:
         key = (path, start)

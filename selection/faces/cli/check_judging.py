@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from selection.faces.cli.check_config import Config
 from selection.faces.cli.check_input import Input, Note
 from selection.faces.cli.check_rules import LEVELS, OFF, OTHER, RULES
-from selection.faces.cli.check_words import named, next_of, other_words, words_of
+from selection.faces.cli.check_words import named, next_of, other_words, silence_words, words_of
 from selection.rules.fleet import Fleet, read_fleet
 from selection.rules.objects import ObjectRef
 from selection.rules.remarks import Remark, remark_of, remarks
@@ -167,7 +167,7 @@ def _of_input(given: Input) -> Iterator[Report]:
             identity=identity,
         )  # fmt: skip
     for silence in given.bad_silences:
-        code, words = "bad-silence", f"the comment silences nothing: {silence.why}"
+        code, words = "bad-silence", silence_words(silence.why, silence.name)
         remark = Remark(code, ObjectRef("", "", ""), text=words)
         identity = (code, silence.path, words)
         yield Report(

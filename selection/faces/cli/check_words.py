@@ -13,12 +13,12 @@ from selection.rules.objects import ObjectRef
 from selection.rules.references import Reference
 from selection.rules.remarks import Remark
 
-__all__ = ["named", "next_of", "other_words", "words_of"]
+__all__ = ["named", "next_of", "other_words", "silence_words", "words_of"]
 
 _NAMES = {"conflict": "conflict", "finding": "finding", "upgrade": "change", "other": "change"}
 """By family what its sentences call the value that they tell."""
 
-_BY_COMMAND = frozenset({"no-runtime", "deprecated"})
+_BY_COMMAND = frozenset({"no-runtime", "named-with-advice", "deprecated"})
 """What pages lead on from, for services, a command does here."""
 
 _PLAIN = frozenset({"renamed", "leader-selector", "no-counterpart"})
@@ -29,8 +29,8 @@ def words_of(remark: Remark) -> str:
     """What a remark says, in one line."""
     if remark.code == "lws-reference":
         return _references(remark.value)
-    if remark.code == "named-with-advice":
-        return f"OME only advises against the runtime that it names: {remark.value.facts['message']}"
+    if remark.code in {"incomplete", "named-with-advice"}:
+        return plain_sentence("input", remark.code, about=remark.about, name=remark.text)
     if remark.text:
         return remark.text
     return plain_sentence(RULES[remark.code].family, remark.code, **_values(remark))
@@ -46,6 +46,11 @@ def next_of(remark: Remark) -> str:
 def other_words(code: str, change: Any) -> str:
     """What becomes of a service that isn't in the input."""
     return plain_sentence("other", code, change=change)
+
+
+def silence_words(why: str, name: str) -> str:
+    """Why a comment silences nothing."""
+    return plain_sentence("input", "bad-silence", why=why, name=name)
 
 
 def _next(family: str, code: str, values: Mapping[str, Any]) -> str:
@@ -64,17 +69,10 @@ def _values(remark: Remark) -> dict[str, Any]:
 
 def _references(references: Sequence[Reference]) -> str:
     """The names of LeaderWorkerSet in one field, each with what it is on OMENative, and what else is to be known."""
-    told = {}
-    for each in references:
-        becomes = "delete" if each.remedy == "delete" else each.replacement or "by hand"
-        told[each.token] = f"{each.token} ({becomes})"
-    container = references[0].container
-    where = f"container {container} names" if container else "it names"
+    each_once = {each.token: each for each in references}.values()
+    told = plain_sentence("input", "lws-reference", container=references[0].container, references=each_once)
     explained = (each.explanation for each in references if each.explanation not in _PLAIN)
-    more = [plain_sentence("reference", code, reference=None) for code in dict.fromkeys(explained)]
-    return " ".join(
-        [f"{where} LeaderWorkerSet, of which OMENative has other words: {', '.join(told.values())}.", *more]
-    )
+    return " ".join([told, *(plain_sentence("reference", code, reference=None) for code in dict.fromkeys(explained))])
 
 
 def named(ref: ObjectRef | None, words: str) -> str:
