@@ -130,6 +130,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "selection.people.bearer.BearerMiddleware",
     "selection.faces.sighting.SightMiddleware",
+    "selection.faces.drafts.DraftMiddleware",
     *([] if LOCAL else ["django.contrib.auth.middleware.LoginRequiredMiddleware"]),
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

@@ -81,6 +81,7 @@ class ListState:
         self.listing = listing
         self.path = request.path
         self.query = request.GET
+        self.request = request
         self.everything = queryset
         self.filters = listing.filters(request.GET, queryset=queryset, request=request)
         self.form = self.filters.form
@@ -102,7 +103,7 @@ class ListState:
         query = self.query.copy()
         for name in names:
             query.pop(name, None)
-        filters = self.listing.filters(query, queryset=self.everything)
+        filters = self.listing.filters(query, queryset=self.everything, request=self.request)
         found: QuerySet[Any] = filters.qs
         return found
 

@@ -32,7 +32,7 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
         "To put right",
         (
             Entry("conflicts", "Mode conflicts"),
-            Entry("findings", "Findings", ("finding", "severities")),
+            Entry("findings", "Findings", ("finding", "severities", "handling", "together", "done-together")),
             Entry("migration", "Migration", ("migration-order", "service-plan", "runtime-plan")),
             Entry("upgrade", "Upgrade preview"),
             Entry("what-if", "What if"),
@@ -41,7 +41,11 @@ NAVIGATION: tuple[tuple[str, tuple[Entry, ...]], ...] = (
     ),
     (
         "People",
-        (Entry("account", "Your account", ("password", "tokens", "rights", "accounts", "account-of")),),
+        (
+            Entry("mine", "Yours"),
+            Entry("acts", "What happened"),
+            Entry("account", "Your account", ("password", "tokens", "rights", "accounts", "account-of")),
+        ),
     ),
     (
         "Programs",
@@ -63,6 +67,8 @@ KEYS = {
     "upgrade": "u",
     "what-if": "w",
     "account": "a",
+    "mine": "y",
+    "acts": "t",
     "reviews": "v",
 }
 """The letter that leads to a page after ``g``."""

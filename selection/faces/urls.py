@@ -7,18 +7,22 @@ from django.urls import URLPattern, URLResolver, path
 from selection.faces.api.page import api_docs
 from selection.faces.pages.account import account, password, set_password
 from selection.faces.pages.accounts import account_of, accounts
+from selection.faces.pages.acts import acts
 from selection.faces.pages.candidate import candidate, model_candidate
 from selection.faces.pages.changes import changes
 from selection.faces.pages.clusters import clusters
+from selection.faces.pages.comments import change_comment, say_comment
 from selection.faces.pages.compare import compare_models, compare_runtimes, compare_services
 from selection.faces.pages.compare_candidates import compare_candidates
 from selection.faces.pages.conflicts import conflicts
 from selection.faces.pages.declare import add_cluster, cluster_settings, forget_cluster
 from selection.faces.pages.findings import finding, findings
+from selection.faces.pages.handling import handling
 from selection.faces.pages.live import live
 from selection.faces.pages.matrix import matrix
 from selection.faces.pages.metrics import metrics
 from selection.faces.pages.migration import migration
+from selection.faces.pages.mine import mine
 from selection.faces.pages.model import model
 from selection.faces.pages.models import models
 from selection.faces.pages.objects import object_page
@@ -38,6 +42,7 @@ from selection.faces.pages.search import search
 from selection.faces.pages.service import service
 from selection.faces.pages.services import services
 from selection.faces.pages.severities import severities
+from selection.faces.pages.together import done_together, together
 from selection.faces.pages.tokens import revoke_token, tokens
 from selection.faces.pages.upgrade import upgrade
 from selection.faces.pages.what_if import what_if
@@ -68,7 +73,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("conflicts/", conflicts, name="conflicts"),
     path("findings/", findings, name="findings"),
     path("findings/severities/", severities, name="severities"),
+    path("findings/together/", together, name="together"),
+    path("findings/together/<slug:batch>/", done_together, name="done-together"),
     path("findings/<slug:key>/", finding, name="finding"),
+    path("findings/<slug:key>/handling/", handling, name="handling"),
+    path("comments/", say_comment, name="say"),
+    path("comments/<uuid:number>/", change_comment, name="comment"),
+    path("acts/", acts, name="acts"),
+    path("mine/", mine, name="mine"),
     path("migration/", migration, name="migration"),
     path("migration/order/", migration_order, name="migration-order"),
     path("migration/services/<path:cluster>/<str:namespace>/<str:name>/", service_plan, name="service-plan"),

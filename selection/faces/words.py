@@ -18,9 +18,12 @@ __all__ = [
     "CHECKS",
     "CLUSTERS",
     "CONFLICTS",
+    "DECISIONS",
+    "DID",
     "FAMILIES",
     "FINDINGS",
     "KINDS_OF_FINDING",
+    "LAPSES",
     "MIGRATION",
     "MODES",
     "OBJECTS",
@@ -215,6 +218,56 @@ TURNS = {
     "any": Word("There or gone"),
 }
 
+DECISIONS = {
+    "open": Word("Open", title="Nobody has decided"),
+    "in-progress": Word("In progress", "plain", "info", "Somebody is at it"),
+    "accepted": Word("Accepted", "good", "check", "It stays as it is, for a reason and until a day"),
+    "fixed": Word("Fixed", "good", "check", "It isn't there any more"),
+    "lapsed": Word("Lapsed", "warn", "warn", "It was accepted, and that doesn't hold any more"),
+}
+
+LAPSES = {
+    "expired": Word("Expired", "warn", "warn", "The day until which it was accepted is past"),
+    "evidence-changed": Word("Another case", "warn", "warn", "What it rests on became another after it was accepted"),
+}
+
+DID = {
+    "owned": Word("set the owner"),
+    "decided": Word("decided"),
+    "handled": Word("set owner and decision"),
+    "undone": Word("took back what was done"),
+    "commented": Word("commented"),
+    "edited": Word("edited a comment"),
+    "removed": Word("took a comment away"),
+    "review-opened": Word("opened the review"),
+    "review-refreshed": Word("brought the review up to date"),
+    "review-closed": Word("closed the review"),
+    "review-reopened": Word("opened the review again"),
+    "answered": Word("answered an item"),
+    "signed": Word("signed"),
+    "signature-withdrawn": Word("withdrew a signature"),
+    "participants-added": Word("added participants"),
+    "participant-removed": Word("removed a participant"),
+    "make-account": Word("made the account"),
+    "set-groups": Word("set the groups"),
+    "keep-out": Word("kept the account out"),
+    "let-in": Word("let the account in again"),
+    "make-link": Word("made a link to set a password"),
+    "end-wait": Word("ended the wait before signing in"),
+    "make-token": Word("made a token"),
+    "revoke-token": Word("revoked a token"),
+    "role-given": Word("gave a role"),
+    "role-taken": Word("took a role back"),
+    "severity-set": Word("set the severity"),
+    "cluster-declared": Word("had the cluster followed"),
+    "cluster-described": Word("changed the cluster's settings"),
+    "cluster-stopped": Word("stopped following the cluster"),
+    "cluster-forgotten": Word("forgot the cluster"),
+}
+"""What people did, as the record has it: who comes before, the subject after."""
+
+VIA = {"page": Word("on a page"), "api": Word("by the REST interface"), "command": Word("by a command")}
+
 KINDS_OF_FINDING = {
     "outcome": Word("Selection"),
     "conflict": Word("Mode conflicts"),
@@ -255,6 +308,10 @@ WHAT_IF = {
 FAMILIES = {
     "act": ACTS,
     "change": CHANGES,
+    "decision": DECISIONS,
+    "lapse": LAPSES,
+    "did": DID,
+    "via": VIA,
     "cluster": CLUSTERS,
     "outcome": OUTCOMES,
     "mode": MODES,
@@ -291,7 +348,7 @@ def word(family: str, code: str) -> Word:
 
     Families: outcome, mode, source, check, conflict, migration, admission, object, severity, finding,
     change, act, cluster, upgrade and workload; ``code`` has those of all findings, ``family`` the families of
-    findings, and ``turn`` what becomes of one.
+    findings, and ``turn`` what becomes of one; ``decision``, ``lapse`` and ``did`` what people do with it.
 
     >>> word("outcome", "auto-selected").label, word("mode", "Serverless").label
     ('Selected', 'Serverless')

@@ -370,7 +370,7 @@ def test_it_lists_what_is_on_the_page(client: Client) -> None:
     contents = page.partition('aria-label="On this page"')[2].partition("</nav>")[0]
 
     anchors = re.findall(r'href="#([^"]+)"', contents)
-    assert anchors == ["selection", "engine", "admission", "timeline", "manifest", "basis"]
+    assert anchors == ["selection", "engine", "admission", "timeline", "discussion", "manifest", "basis"]
     assert all(page.count(f'id="{anchor}"') == 1 for anchor in anchors)
 
 
@@ -514,7 +514,7 @@ def test_the_number_of_queries_does_not_grow_with_the_candidates(
     store(a_model(), *(a_runtime(f"r-{number:03}") for number in range(100)), CHAT)
     client.get(URL)  # the fleet is read once and kept
 
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(9 + 2):  # the discussion: what was said, and what was done
         client.get(URL)
 
 

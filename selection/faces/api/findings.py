@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import ClassVar
 
 from django.db.models import QuerySet
 
 from selection.faces.api.lists import ListView, More, list_shape
 from selection.faces.api.shapes import Shape, mapped, moment, number, text
+from selection.faces.api.states import of_answers, of_people
+from selection.faces.handled import handled_rows
 from selection.faces.pages.findings import FINDINGS
 from selection.faces.telling import plainly_told
 from selection.rules.codes import SETTABLE
-from selection.store.findings import finding_rows
 from selection.store.models import Finding
 
 __all__ = ["FindingList"]
@@ -39,6 +41,13 @@ class FindingRowShape(Shape):
     came_back_at = moment("When it last came back.", null=True)
     gone_at = moment("When it went.", null=True)
     evidence = text("A digest of what it rests on.")
+    decision = text("Where it stands with people: `open`, `in-progress`, `accepted`, or `fixed` when it is gone.")
+    lapsed = text('Why it isn\'t accepted any more: `expired`, `evidence-changed`, or `""`.')
+    owner = text('Who looks after it, `""` for nobody.')
+    reason = text("Why it was decided so.")
+    expires_on = text("The last day on which an acceptance holds, such as `2026-12-31`.", null=True)
+    decided_by = text('Who decided, `""` when nobody has.')
+    decided_at = moment("When that was.", null=True)
     what = text("What it is, for people: the words may change.")
     next = text("What to do, for people: the words may change.")
 
@@ -61,6 +70,10 @@ class FindingList(ListView):
     identity = ("cluster__name", "kind", "namespace", "name", "code", "key")
     by = "cluster, kind, namespace, name and code"
 
+    def state(self, **names: str) -> Hashable:
+        """What it follows from: the clusters, what people did, and the day on which acceptances end."""
+        return of_answers(), of_people()
+
     def rows(self, **names: str) -> QuerySet[Finding]:
         """Every finding that is seen."""
-        return finding_rows()
+        return handled_rows()

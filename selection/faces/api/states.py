@@ -11,13 +11,15 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from django.http import HttpRequest
+from django.utils import timezone
 
 from ome_dashboard import __version__
+from selection.people.models import ActRecord
 from selection.store.freshness import freshness
 from selection.store.models import Cluster
 from selection.store.sight import sight_key
 
-__all__ = ["etag", "of_answers", "of_reading"]
+__all__ = ["etag", "of_answers", "of_people", "of_reading"]
 
 _ANSWERS = (
     "pk",
@@ -34,6 +36,12 @@ def of_answers(cluster: str = "") -> Hashable:
     """The state of the objects and answers of one cluster (its name), or of all. One query."""
     rows = Cluster.objects.order_by("pk")
     return tuple((rows.filter(name=cluster) if cluster else rows).values_list(*_ANSWERS))
+
+
+def of_people() -> Hashable:
+    """The state of everything that people wrote, and the day, as acceptances end with one. One query."""
+    newest = ActRecord._base_manager.order_by("-pk").values_list("pk", flat=True).first()
+    return newest, timezone.now().date()
 
 
 def of_reading() -> Hashable:

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from selection.faces.filters_findings import FindingFilter
+from selection.faces.discussing import discussion_of
+from selection.faces.filters_findings import FindingFilter, asked_state
+from selection.faces.handled import HANDLED, handled_rows
 from selection.faces.lists import Column, Group, Listing, ListState, show_list
+from selection.faces.pages.handling import handled_values
 from selection.faces.words import word
+from selection.people.handlings import handlings_of
+from selection.people.models import ActRecord
+from selection.people.persons import person_of
+from selection.people.rights import Act, may_somewhere
+from selection.people.subjects import finding_subject
 from selection.rules.codes import CODES
 from selection.rules.objects import ObjectRef
-from selection.store.findings import code_counts, find_finding, finding_rows, findings_about, in_state, seen_of
+from selection.store.findings import Seen, code_counts, find_finding, findings_about, in_state, seen_of
+from selection.store.models import FindingEvent
 from selection.store.severities import grade_of
 
 __all__ = ["FINDINGS", "finding", "findings"]
+
+TOLD = 50
+"""So many of the last acts stand on a finding's page."""
 
 MANY = 12
 """With more codes than this they are offered by family first."""
@@ -34,6 +48,7 @@ FINDINGS = Listing(
         Column("name", "Object", ("name", "namespace", "cluster__name"), "name"),
         Column("path", "", value="path"),
         Column("what", "What it is, and what to do"),
+        Column("people", "Decision"),
         Column("seen", "Since", ("-first_seen",)),
         Column("facts", "", value="facts"),
         Column("key", "", value="key"),
@@ -47,6 +62,7 @@ FINDINGS = Listing(
         Column("came_back_at", "", value="came_back_at"),
         Column("gone_at", "", value="gone_at"),
         Column("evidence", "", value="evidence"),
+        *HANDLED,
     ),
     row="findings/row.html",
     empty="findings/empty.html",
@@ -65,7 +81,9 @@ FINDINGS = Listing(
 @require_GET
 def findings(request: HttpRequest) -> HttpResponseBase:
     """The page of findings, ``/findings/``."""
-    rows = in_state(finding_rows(), request.GET.get("state", ""), request.GET.get("severity", ""))
+    asked = request.GET
+    state = asked_state(asked.get("state", ""), asked.get("decision", ""))
+    rows = in_state(handled_rows(), state, asked.get("severity", ""))
     return show_list(request, FINDINGS, rows, "findings/page.html", _summary)
 
 
@@ -79,7 +97,19 @@ def _summary(state: ListState) -> dict[str, Any]:
         for code, (_, count) in counts.items():
             if code in CODES:
                 families[CODES[code].family] = families.get(CODES[code].family, 0) + count
-    return {"codes": [] if families else codes, "families": families, "all_codes": sum(each[2] for each in codes)}
+    return {
+        "codes": [] if families else codes,
+        "families": families,
+        "all_codes": sum(each[2] for each in codes),
+        "may_decide": may_somewhere(person_of(state.request), Act.DECIDE),
+    }
+
+
+def _past(acts: Sequence[ActRecord], seen: Seen) -> list[tuple[datetime, ActRecord | None, FindingEvent | None]]:
+    """What people did and what became of the finding, the newest first; what it was first is told apart."""
+    done: list[tuple[datetime, ActRecord | None, FindingEvent | None]] = [(act.at, act, None) for act in acts]
+    became = [(event.at, None, event) for event in seen.events]
+    return sorted([*done, *became], key=lambda each: each[0], reverse=True)
 
 
 @require_GET
@@ -90,11 +120,16 @@ def finding(request: HttpRequest, key: str) -> HttpResponse:
         raise Http404("There is no such finding, or it is gone for longer than findings are kept.")
     ref = ObjectRef(found.kind, found.namespace, found.name)
     others = [each for each in findings_about(found.cluster, ref) if each.pk != found.pk]
+    discussion = discussion_of(request, finding_subject(found), acts=TOLD)
+    seen = seen_of(found)
     values = {
         "finding": found,
         "cluster": found.cluster,
         "ref": ref,
-        "seen": seen_of(found),
+        "seen": seen,
+        "discussion": discussion,
+        "past": _past(discussion.acts, seen),
+        **handled_values(request, found, handlings_of([found]).get(found.key)),
         "grade": grade_of(found.code),
         "others": others,
     }
