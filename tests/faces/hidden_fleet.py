@@ -15,9 +15,17 @@ from selection.cluster.files import Documents, SourceObject, listings, read_path
 from selection.cluster.kinds import KINDS
 from selection.faces.cli.demo_past import past_of
 from selection.faces.management.commands.demo import FLEET, SOURCE
+from selection.people.comments import say
+from selection.people.freezing import Scope
+from selection.people.handlings import Wish, handle_many
+from selection.people.reviews import open_review
+from selection.people.subjects import object_subject
+from selection.rules.objects import ObjectRef
+from selection.store.models import Finding, ServiceResult
 from selection.store.sync import open_cluster, sync_cluster
+from tests.people.writers import by
 
-__all__ = ["MARK", "NAMESPACES", "load_demo"]
+__all__ = ["MARK", "NAMESPACES", "load_demo", "write_of_hidden"]
 
 MARK = "zq7"
 """No name that is seen has it, and no sentence."""
@@ -46,6 +54,19 @@ def _load(name: str, states: list[Documents]) -> None:
     cluster = open_cluster(name, source=SOURCE)
     for state in states:
         sync_cluster(cluster, listings(state))
+
+
+def write_of_hidden(name: str) -> None:
+    """Have people write of what is hidden, to somebody who may not see it: comments, owners, reviews, acts."""
+    writer = by(f"{MARK}-writer")
+    for cluster, namespace in (("eu-prod", f"{MARK}frontier"), (f"{MARK}-dark", "evals")):
+        found = ServiceResult.objects.filter(cluster__name=cluster, namespace=namespace).first()
+        assert found is not None
+        say(writer, object_subject(cluster, ObjectRef("InferenceService", namespace, found.name)), f"{MARK} @{name}")
+        rows = Finding.objects.select_related("cluster").filter(cluster__name=cluster, namespace=namespace)
+        handle_many(writer, list(rows[:3]), Wish(owner=name, state="in-progress"), {})
+        open_review(writer, f"{MARK} review", Scope(((cluster, namespace),)))
+    open_review(writer, f"{MARK} review of all", Scope((("eu-prod", ""),)))
 
 
 def _with_hidden(cluster: str, state: Documents) -> Documents:

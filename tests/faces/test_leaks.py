@@ -20,7 +20,7 @@ from selection.faces import orders
 from selection.store import evaluate, fleets, freshness, upgrades
 from selection.store.models import Cluster
 from tests.browser.pages import PAGES
-from tests.faces.hidden_fleet import MARK, NAMESPACES, load_demo
+from tests.faces.hidden_fleet import MARK, NAMESPACES, load_demo, write_of_hidden
 from tests.faces.url_table import ROWS
 from tests.people.cast import somebody
 
@@ -33,6 +33,7 @@ API_PLACES = (
     ("eu-prod", f"{MARK}frontier", f"{MARK}-research-chat", f"{MARK}retrieval", "sgl-fathom-pd", "fathom-moe-480b"),
     (f"{MARK}-dark", "evals", "judge", "-", "sgl-fathom-pd", "fathom-moe-480b"),
 )
+ASKED_OTHERWISE = {"api-v1:schema", "gallery", "login", *PAGES}
 QUERIES = (
     f"q={MARK}",
     f"namespace={MARK}frontier",
@@ -83,8 +84,9 @@ def addresses() -> Iterator[str]:
     yield f"/clusters/{MARK}-dark/settings/"
     yield f"/upgrade/?cluster={MARK}-dark"
     yield f"/?cluster={MARK}-dark"
-    yield "/metrics"
-    yield "/live/"
+    yield from (
+        reverse(name) for name, row in ROWS.items() if row.get and row.of is None and name not in ASKED_OTHERWISE
+    )
 
 
 def _of(name: str, place: tuple[str, ...]) -> str:
@@ -124,6 +126,8 @@ def asked(client: Client, *, hidden: bool) -> dict[str, str]:
     """Every answer to the viewer."""
     forget()
     load_demo(hidden=hidden)
+    if hidden:
+        write_of_hidden("ann")
     return {address: body(client.get(address)) for address in addresses()}
 
 

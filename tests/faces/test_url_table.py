@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,9 +15,17 @@ from django.db import connection, transaction
 from django.test import Client
 from pytest_django import DjangoDbBlocker, Settings
 
+from selection.people.comments import say
+from selection.people.freezing import Scope as About
+from selection.people.handlings import Wish, handle_many
 from selection.people.models import Role, Token
+from selection.people.reviews import open_review
 from selection.people.scopes import Scope
+from selection.people.subjects import object_subject
 from selection.people.tokens import create_token
+from selection.people.writing import Writer
+from selection.rules.objects import ObjectRef
+from selection.store.models import Finding
 from tests.faces.small_fleet import load, model, runtime, service
 from tests.faces.url_table import OWNER, ROWS, TOKEN, Row, names_of_urls
 from tests.people.cast import somebody
@@ -69,6 +77,14 @@ def _session(who: str) -> str:
     return client.cookies[django_settings.SESSION_COOKIE_NAME].value
 
 
+def _written(writer: Writer, cluster: str, namespace: str) -> None:
+    """What people write of a place: a review, a comment, and an act of several."""
+    open_review(writer, "before the upgrade", About(((cluster, namespace),)))
+    say(writer, object_subject(cluster, ObjectRef("InferenceService", namespace, "chat")), "Is it so?")
+    found = Finding.objects.select_related("cluster").filter(cluster__name=cluster, namespace=namespace)[:1]
+    handle_many(writer, list(found), Wish(state="in-progress"), {})
+
+
 @pytest.fixture(scope="module")
 def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Sessions]:
     """Two clusters with a past, and everybody who asks; each test's own writes are rolled back."""
@@ -81,6 +97,8 @@ def world(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator
                 load(_objects(small_is_off=False), cluster)
             for name, (role, cluster, namespace) in PEOPLE.items():
                 somebody(name, role, cluster=cluster, namespace=namespace)
+            for cluster, namespace in PLACES:
+                _written(by("a test"), cluster, namespace)
             create_token(somebody(OWNER, None), "one", days=1, by=by("a test"))
             Token.objects.update(id=TOKEN)
             User.objects.create_superuser("root")
@@ -103,6 +121,12 @@ def administers(name: str, cluster: str) -> bool:
     return role == Role.ADMIN and of_cluster in ("", cluster) and not of_namespace
 
 
+def reviews(name: str, cluster: str, namespace: str) -> bool:
+    """Whether somebody is a reviewer of a namespace, or more."""
+    role = PEOPLE.get(name, (Role.ADMIN, "", ""))[0]
+    return sees(name, cluster, namespace) and role is not None and role.holds(Role.REVIEWER)
+
+
 def is_let_in(who: str, row: Row, rule: str, cluster: str, namespace: str) -> bool:
     """Whether somebody is let in, by the rule of a row."""
     if rule in ("", "anybody"):
@@ -112,6 +136,9 @@ def is_let_in(who: str, row: Row, rule: str, cluster: str, namespace: str) -> bo
         "seer": sees(who, cluster, "" if row.clustered else namespace)
         if row.of or row.query
         else who not in ("stranger", "nobody"),
+        "reviewer": reviews(who, cluster, namespace),
+        "reviewing": any(reviews(who, *place) for place in PLACES),
+        "place-admin": reviews(who, cluster, namespace) and PEOPLE.get(who, (Role.ADMIN,))[0] == Role.ADMIN,
         "admin": administers(who, cluster),
         "granter": PEOPLE.get(who, (Role.ADMIN if who == "root" else None,))[0] == Role.ADMIN,
         "root": administers(who, ""),
@@ -135,11 +162,11 @@ def expected(name: str, row: Row, method: str, who: str, cluster: str, namespace
             return {200, 302, 405}
         return {403, 404, 405} if name == "gallery" else {405, 403} if who == "nobody" and not api else {405}
     if is_let_in(who, row, rule, cluster, namespace):
-        return {200, 204, 302}
+        return {200, 204, 302, 400, 409, 422}
     if who == "nobody" and not api:
         return {403, 404}
-    if rule == "admin":
-        return {403} if sees(who, cluster, "") else {404}
+    if rule in ("admin", "reviewer", "place-admin"):
+        return {403} if sees(who, cluster, "" if rule == "admin" else namespace) else {404}
     return {404} if rule == "seer" else {403}
 
 
@@ -151,12 +178,15 @@ def test_every_address_has_a_row() -> None:
 def test_who_may_is_let_in_and_who_may_not_is_refused(name: str, world: Sessions, settings: Settings) -> None:
     settings.API_LIMITS = dict.fromkeys(settings.API_LIMITS, 0)
     row = ROWS[name]
-    wrong = [
-        f"{who}: {method} {address}: {status}, not {sorted(right)}"
-        for who, method, cluster, namespace in asked(row)
-        if (status := ask(world[who], name, address := row.address(name, cluster, namespace), method, row))
-        not in (right := expected(name, row, method, who, cluster, namespace))
-    ]
+    wrong = []
+    for who, method, cluster, namespace in asked(row):
+        address, body = row.address(name, cluster, namespace), row.sent(cluster, namespace)
+        status, right = (
+            ask(world[who], name, address, method, body),
+            expected(name, row, method, who, cluster, namespace),
+        )
+        if status not in right:
+            wrong.append(f"{who}: {method} {address}: {status}, not {sorted(right)}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -174,16 +204,16 @@ def asked(row: Row) -> Iterator[tuple[str, str, str, str]]:
                 yield who, method, cluster, namespace
 
 
-def ask(session: str, name: str, address: str, method: str, row: Row) -> int:
+def ask(session: str, name: str, address: str, method: str, body: Mapping[str, Any]) -> int:
     """The status of the answer; what it wrote is undone."""
     as_json = name.startswith("api-v1:")
-    body = json.dumps(row.body) if as_json else urlencode(row.body)
+    text = json.dumps(body) if as_json else urlencode(body)
     form = "application/json" if as_json else "application/x-www-form-urlencoded"
     client = Client()
     client.cookies[django_settings.SESSION_COOKIE_NAME] = session
     point = transaction.savepoint()
     try:
-        return client.generic(method, address, body if method == "POST" else "", form).status_code
+        return client.generic(method, address, text if method == "POST" else "", form).status_code
     finally:
         transaction.savepoint_rollback(point)
 

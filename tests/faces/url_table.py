@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from selection.people.models import ActRecord, Comment, Review, ReviewItem
+from selection.people.subjects import object_subject
+from selection.rules.objects import ObjectRef
 from selection.store.models import Change, Finding
 
 __all__ = ["OWNER", "ROWS", "TOKEN", "Row", "names_of_urls"]
@@ -35,8 +39,9 @@ class Row:
         query: its query, of a place.
         clustered: whether the object is the cluster's, so that every namespace of the cluster sees it.
         get: who may look: ``anybody``, ``signed-in`` (with or without a right), ``seer`` (who sees the place, or
-            anything when it is about none), ``admin`` (of the place), ``root`` (an admin everywhere),
-            ``granter`` (an admin of anything), ``""`` for nobody.
+            anything when it is about none), ``reviewer``, ``place-admin`` and ``admin`` (of the
+            place, and of the whole cluster), ``reviewing`` and ``granter`` (a
+            reviewer or an admin of anything), ``root`` (an admin everywhere), ``""`` for nobody.
         post: who may write, likewise; with ``body``.
         stranger: the status for who hasn't signed in, where it isn't the usual one.
     """
@@ -46,8 +51,12 @@ class Row:
     clustered: bool = False
     get: str = "seer"
     post: str = ""
-    body: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] | Of = field(default_factory=dict)
     stranger: int | None = None
+
+    def sent(self, cluster: str, namespace: str) -> Names:
+        """What a POST sends, of a place."""
+        return self.body(cluster, namespace) if callable(self.body) else self.body
 
     def address(self, name: str, cluster: str, namespace: str) -> str:
         """The address of a place."""
@@ -96,6 +105,36 @@ def _finding(cluster: str, namespace: str) -> Names:
     return {"key": row.key}
 
 
+def _review(cluster: str, namespace: str) -> Names:
+    return {"number": Review.objects.get(places__cluster=cluster, places__namespace=namespace).pk}
+
+
+def _item(cluster: str, namespace: str) -> Names:
+    return {**_review(cluster, namespace), "place": 1}
+
+
+def _answer(cluster: str, namespace: str) -> Names:
+    item = ReviewItem.objects.get(review=_review(cluster, namespace)["number"], place=1)
+    return {"key": item.key, "answer": "fine", "version": item.version, "evidence": item.evidence}
+
+
+def _act(cluster: str, namespace: str) -> Names:
+    return {**_review(cluster, namespace), "act": "close"}
+
+
+def _comment(cluster: str, namespace: str) -> Names:
+    return {"number": Comment.objects.get(cluster=cluster, namespace=namespace).pk}
+
+
+def _batch(cluster: str, namespace: str) -> Names:
+    rows = ActRecord.objects.filter(cluster=cluster, namespace=namespace).exclude(batch="")
+    return {"batch": rows.values_list("batch", flat=True)[0]}
+
+
+def _subject(cluster: str, namespace: str) -> str:
+    return urlencode({"subject": object_subject(cluster, ObjectRef("InferenceService", namespace, "chat")).text})
+
+
 def _pair(cluster: str, namespace: str) -> str:
     return f"a={cluster}/{namespace}/chat&b={cluster}/{namespace}/long"
 
@@ -134,6 +173,11 @@ ROWS: Mapping[str, Row] = {
     "conflicts": Row(),
     "findings": Row(),
     "severities": Row(post="root"),
+    "together": Row(get="reviewing", post="reviewing"),
+    "acts": Row(),
+    "mine": Row(),
+    "reviews": Row(),
+    "review-new": Row(get="reviewing", post="reviewing"),
     "migration": Row(),
     "migration-order": Row(),
     "upgrade": Row(query=_in_cluster, clustered=True),
@@ -157,6 +201,15 @@ ROWS: Mapping[str, Row] = {
     "model-candidate": Row(_model_candidate),
     "object": Row(_object),
     "finding": Row(_finding),
+    "handling": Row(_finding, post="reviewer", body={"do": "take"}),
+    "done-together": Row(_batch, post="reviewer"),
+    "say": Row(query=_subject, post="reviewer"),
+    "comment": Row(_comment, get="place-admin", post="place-admin"),
+    "review": Row(_review),
+    "review-item": Row(_item, post="reviewer", body=_answer),
+    "review-participants": Row(_review, get="", post="reviewer", body={"add": OWNER}),
+    "review-compare": Row(_review),
+    "review-act": Row(_act, get="reviewer", post="reviewer"),
     "cluster-add": Row(get="root", post="root"),
     "cluster-settings": Row(**_OF_CLUSTER, get="admin", post="admin", body={"do": "stop"}),
     "cluster-forget": Row(**_OF_CLUSTER, get="admin", post="admin"),
