@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from selection.rules.fleet import Effective
+from selection.rules.fleet_answers import Effective
 from selection.rules.inheritance import RuntimeKey
 from selection.rules.modes import COMPONENTS, MODE_ANNOTATION, MULTI_NODE, VIRTUAL_DEPLOYMENT
 from selection.rules.objects import Entry, Format, Model, ObjectRef, Runtime, RuntimeComponent

@@ -13,7 +13,8 @@ from typing import Any
 from .admission import admit_service
 from .conflicts import Scene, component_conflicts
 from .explanation import ComponentModes, Explanation
-from .fleet import Fleet, Judged
+from .fleet import Fleet
+from .fleet_answers import Judged
 from .migration import migration_state
 from .modes import COMPONENTS, MODE_ANNOTATION, OME_NATIVE, VIRTUAL_DEPLOYMENT, Declared, requested_mode, runtime_mode
 from .named import NOT_FOUND, REFUSED, Named, judge_named

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .candidates import Candidate, listed
+from .candidates import listed
+from .fleet_answers import Effective, Judged
 from .index import Key, RuntimeIndex, key_of, serves
 from .inheritance import INHERIT_FROM, Chain, RuntimeKey, effective_spec, resolve_chain
 from .merge import WrongType, normalised_spec
@@ -31,7 +32,7 @@ from .references import find_references
 from .selection import Question, Verdict, judge, rank
 from .semantics import V1_3, Semantics
 
-__all__ = ["Effective", "Fleet", "Judged", "evolved", "parent_of", "read_fleet", "remember"]
+__all__ = ["Fleet", "evolved", "parent_of", "read_fleet", "remember"]
 
 _RUNTIMES = frozenset({"ServingRuntime", "ClusterServingRuntime"})
 _MODELS = frozenset({"BaseModel", "ClusterBaseModel"})
@@ -43,44 +44,6 @@ _FULL_ANSWERS = 16
 
 _FEW = 20
 """With more changed runtimes than this, remembering costs more than judging again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Effective:
-    """A runtime with what it inherits. ``runtime`` is judged and rendered when a service names it.
-
-    ``runtime`` is None when the chain is broken (``chain.problem``) or a member can't be merged (``problem``).
-    """
-
-    chain: Chain
-    runtime: Runtime | None
-    problem: Problem | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The answer to one question in one namespace.
-
-    Attributes:
-        ranked: the verdicts on the qualified candidates, best first.
-        verdicts: the verdicts on every candidate; when ``brief``, on those alone that serve the model.
-        candidates: every candidate in listing order; empty when ``brief``.
-        namespaced: how many candidates are ServingRuntimes.
-        clustered: how many are ClusterServingRuntimes.
-        brief: whether reasons were left out; the ranking is the same.
-    """
-
-    ranked: tuple[Verdict, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
-    candidates: tuple[Candidate, ...] = ()
-    namespaced: int = 0
-    clustered: int = 0
-    brief: bool = False
-
-    @property
-    def total(self) -> int:
-        """How many candidates there are."""
-        return self.namespaced + self.clustered
 
 
 @dataclass(slots=True)

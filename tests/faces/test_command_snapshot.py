@@ -51,7 +51,8 @@ def test_commands_judge_it_as_the_cluster_by_its_release(kept: Path) -> None:
             run_json("explain", "--isvc", f"{namespace}/{name}", "-f", kept),
             run_json("explain", "--isvc", f"{namespace}/{name}", "--cluster", "us-lab"),
         )
-        differing = {"cluster": None, "problems": []}  # of a file, everything in it that can't be read is told
+        # Of a file, everything in it that can't be read is told.
+        differing: dict[str, object] = {"cluster": None, "problems": []}
         assert {**of_file, **differing} == {**of_cluster, **differing}
     [preview] = run_json("upgrade-preview", "-f", kept)
     [stored] = run_json("upgrade-preview", "--cluster", "us-lab")

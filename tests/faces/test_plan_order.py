@@ -146,7 +146,7 @@ def test_one_thread_makes_an_order_and_rests_after_it(monkeypatch: pytest.Monkey
     done.set()
     orders.forget_orders()
     assert made == ["lab"]
-    orders._rests[1] = float("inf")
+    orders._rests[orders._key(cluster)] = float("inf")
     orders._begin(cluster)
     orders.forget_orders()
     assert made == ["lab"]

@@ -118,7 +118,8 @@ def test_an_admin_of_one_cluster_learns_and_gives_nothing_elsewhere(client: Clie
     for elsewhere in ({}, {"cluster": "secret-west"}, {"namespace": "ml"}):
         assert "you are no admin there" in text_of(client.post("/rights/", {**GIVE, **elsewhere})).lower()
     assert not places()
-    assert client.post("/rights/", {**GIVE, "name": "mallory", "cluster": "secret-west", "do": "take"}).status_code == 200
+    taking = {**GIVE, "name": "mallory", "cluster": "secret-west", "do": "take"}
+    assert client.post("/rights/", taking).status_code == 200
     assert Grant.objects.filter(cluster="secret-west").exists()
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from selection.rules.admission import Admission
 from selection.rules.explain import explain_service, explain_services
 from selection.rules.explanation import Explanation
-from selection.rules.fleet import Fleet, Judged, read_fleet
+from selection.rules.fleet import Fleet, read_fleet
+from selection.rules.fleet_answers import Judged
 from selection.rules.index import serves
 from selection.rules.selection import Question, Verdict, question_of
 from selection.rules.semantics import V1_3, Semantics

@@ -62,7 +62,7 @@ def test_a_component_stands(
 
 RUNNER = {"runner": {"name": "main", "args": ["--nnodes=$(LWS_GROUP_SIZE)"]}}
 SELECTOR = {"runner": {"name": "router", "args": ["--selector", "leaderworkerset.sigs.k8s.io/worker-index=0"]}}
-CLEAN = {"leader": {}, "worker": {}}
+CLEAN: dict[str, dict[str, object]] = {"leader": {}, "worker": {}}
 
 LEANING: list[tuple[Manifest, Manifest, bool]] = [
     # the runtime uses LeaderWorkerSet's variables

@@ -22,7 +22,8 @@ QUERIES = {
     "runtimes": "SELECT kind, namespace, name, disabled, formats, engine_mode, chain_problem, selected_by, named_by"
     " FROM store_runtimeresult",
     "models": "SELECT kind, namespace, name, qualified, first_kind, first_name, services FROM store_modelresult",
-    "findings": "SELECT kind, namespace, name, component, code, about, path, evidence FROM store_finding WHERE gone_at IS NULL",
+    "findings": "SELECT kind, namespace, name, component, code, about, path, evidence"
+    " FROM store_finding WHERE gone_at IS NULL",
 }
 
 

@@ -39,7 +39,8 @@ from selection.faces.tables_runtime import (
 )
 from selection.faces.timelines import timeline_of
 from selection.rules.admission import admit_runtime
-from selection.rules.fleet import Effective, Fleet
+from selection.rules.fleet import Fleet
+from selection.rules.fleet_answers import Effective
 from selection.rules.inheritance import provenance
 from selection.rules.merge import WrongType, kind_changes
 from selection.rules.objects import ObjectRef, Runtime
