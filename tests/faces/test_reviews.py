@@ -74,9 +74,9 @@ def test_the_list_is_filtered_and_exported(client: Client, opened: Review) -> No
         ("q=sprint", {"Sprint 12"}),
         ("created_by=bob", set()),
     ):
-        rows = json.loads(b"".join(client.get(f"/reviews/?format=json&{query}")))  # type: ignore[arg-type]
+        rows = json.loads(b"".join(client.get(f"/reviews/?format=json&{query}")))
         assert {row["name"] for row in rows} == names, query
-    [row] = json.loads(b"".join(client.get("/reviews/?format=json&state=closed")))  # type: ignore[arg-type]
+    [row] = json.loads(b"".join(client.get("/reviews/?format=json&state=closed")))
     assert (row["state"], row["answered"], row["signed"], row["closed_by"]) == ("closed", 0, 0, "ada")
 
 
@@ -188,10 +188,10 @@ def test_a_review_says_how_far_it_is(client: Client, opened: Review) -> None:
 def test_its_items_are_filtered_and_exported(client: Client, opened: Review) -> None:
     item = opened.items.all()[0]
     answer(ADA, item, Reply("needs-change", owner="bob", reason="soon"), 1)
-    rows = json.loads(b"".join(client.get(f"/reviews/{opened.pk}/?format=json&answer=needs-change")))  # type: ignore[arg-type]
+    rows = json.loads(b"".join(client.get(f"/reviews/{opened.pk}/?format=json&answer=needs-change")))
     assert [(row["place"], row["owner"], row["reason"]) for row in rows] == [(1, "bob", "soon")]
     assert rows[0]["what"]
-    rest = json.loads(b"".join(client.get(f"/reviews/{opened.pk}/?format=json&answer=none")))  # type: ignore[arg-type]
+    rest = json.loads(b"".join(client.get(f"/reviews/{opened.pk}/?format=json&answer=none")))
     assert len(rest) == opened.items.count() - 1
 
 

@@ -19,7 +19,7 @@ register = template.Library()
 
 @register.inclusion_tag("reviews/open.html", takes_context=True)
 def open_as_review(context: Context, query: str = "", **scope: Any) -> dict[str, str]:
-    """A button that opens a review of this, for who may: ``{% open_as_review cluster=cluster.name family="upgrade" %}``.
+    """A button that opens a review, for who may: ``{% open_as_review cluster=cluster.name family="upgrade" %}``.
 
     ``query`` is the query string of the list of findings, ``?`` included, whose filters become the scope.
     """
