@@ -34,8 +34,8 @@ def plain(value: Any, name: str = "") -> Any:
         return [plain(each) for each in value[:2]]
     if name == "next_cursor":
         return value and "eyJrIjpbImV1LXByb2QiLCJmcm9udGllciJdfQ:k3J9"
-    if name == "next":
-        return value and "/api/v1/services?limit=2&cursor=eyJrIjpbImV1LXByb2QiLCJmcm9udGllciJdfQ%3Ak3J9"
+    if name == "next" and str(value).startswith("/api/"):
+        return "/api/v1/services?limit=2&cursor=eyJrIjpbImV1LXByb2QiLCJmcm9udGllciJdfQ%3Ak3J9"
     if name in {"id", "generation", "evaluated_generation"}:
         return 7
     if isinstance(value, str):

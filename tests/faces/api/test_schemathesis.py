@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import schemathesis
+from django.core import signals
 from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode, checks
@@ -26,10 +29,18 @@ OPERATIONS = [(method, path) for method in ("get", "post") for _, path, _ in ope
 
 
 @pytest.fixture(scope="module")
-def schema(demo: None, django_db_blocker: Any) -> Any:
-    """The document as the interface itself sends it."""
-    with django_db_blocker.unblock():
-        return schemathesis.openapi.from_wsgi("/api/v1/schema", get_wsgi_application())
+def schema(demo: None, django_db_blocker: Any) -> Iterator[Any]:
+    """The document as the interface itself sends it. Requests keep the connection that the tests' transaction has."""
+    ends = (signals.request_started, signals.request_finished)
+    for each in ends:
+        each.disconnect(close_old_connections)
+    try:
+        with django_db_blocker.unblock():
+            found = schemathesis.openapi.from_wsgi("/api/v1/schema", get_wsgi_application())
+        yield found
+    finally:
+        for each in ends:
+            each.connect(close_old_connections)
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode))
