@@ -163,7 +163,7 @@ class AnswerForm(forms.Form):
         label="Why, or what is to be done",
         required=False,
         max_length=LONGEST_REASON,
-        widget=forms.Textarea(attrs={"rows": 3}),
+        widget=forms.Textarea(attrs={"rows": 3, "data-draft": ""}),
     )
     expires_on = forms.DateField(
         label="Accepted until",

@@ -49,7 +49,7 @@
       case "k": return follow("main [data-item=previous]");
       case "1": case "2": case "3": return answer(event.key);
       case "s": return focusOn("main [data-save]");
-      case "c": return focusOn("main [data-comment]");
+      case "c": return focusOn("main .say textarea");
       case "?": return help();
       case "g": wentAt = Date.now(); return false;
       default: return false;

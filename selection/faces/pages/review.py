@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
+from selection.faces.discussing import discussion_of
 from selection.faces.filters_reviews import ItemFilter
 from selection.faces.lists import Column, Group, Listing, list_state, respond
 from selection.faces.pictures import parts
@@ -19,6 +20,7 @@ from selection.people.markdown import as_html
 from selection.people.models import Review, ReviewItem
 from selection.people.persons import person_of
 from selection.people.review_differences import SHOWN, tell_apart
+from selection.people.review_rows import subject_of
 from selection.people.review_states import Progress, state_of
 from selection.people.reviews import add_participants, remove_participant
 from selection.people.writing import Refused
@@ -79,7 +81,7 @@ def review(request: HttpRequest, number: UUID) -> HttpResponseBase:
     def context(_: Any) -> dict[str, Any]:
         for row in items.rows:
             vars(row)["finding"] = frozen(row)
-        return _values(request, found)
+        return {**_values(request, found), "discussion": discussion_of(request, subject_of(found))}
 
     return respond(request, items, "reviews/review.html", context)
 
@@ -104,7 +106,6 @@ def _values(request: HttpRequest, found: Review) -> dict[str, Any]:
         "mine": mine,
         "first_open": first_open.first() or 1,
         "missing": max(0, found.signatures_needed - len(state.signatures)),
-        "subject": f"review:{found.pk}",
     }
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from selection.faces.discussing import discussion_of
+from selection.faces.drafts import draft_of, forget_draft, keeps_draft
 from selection.faces.review_forms import AnswerForm
 from selection.faces.reviewing import allowed, find_review, frozen, writer_of
 from selection.people.handlings import LONGEST_ACCEPTANCE
@@ -18,6 +22,7 @@ from selection.people.models import ActRecord, Review, ReviewItem
 from selection.people.persons import person_of
 from selection.people.review_rows import subject_of_item
 from selection.people.reviews import answer
+from selection.people.rights import Act, may
 from selection.people.writing import Refused, Stale
 from selection.rules.objects import ObjectRef
 from selection.store.findings import find_finding
@@ -25,6 +30,7 @@ from selection.store.findings import find_finding
 __all__ = ["review_item"]
 
 
+@keeps_draft
 @require_http_methods(["GET", "HEAD", "POST"])
 def review_item(request: HttpRequest, number: UUID, place: int) -> HttpResponse:
     """The page of one item, ``/reviews/<uuid>/items/<place>/``, and its answer.
@@ -39,7 +45,11 @@ def review_item(request: HttpRequest, number: UUID, place: int) -> HttpResponse:
     item = items.filter(place=place).first()
     if item is None:
         raise Http404("There is no such item in this review.")
-    return _page(request, review, item, AnswerForm.of(item))
+    draft = draft_of(request)
+    if draft.get("key") != item.key:  # what was at this place when it was written is at another one now
+        return _page(request, review, item, AnswerForm.of(item), elsewhere=draft)
+    form = AnswerForm(initial=draft)
+    return _page(request, review, item, form, seen=draft.get("version", ""), evidence=draft.get("evidence", ""))
 
 
 def _answered(request: HttpRequest, review: Review, items: QuerySet[ReviewItem]) -> HttpResponse:
@@ -47,6 +57,8 @@ def _answered(request: HttpRequest, review: Review, items: QuerySet[ReviewItem])
     item = items.filter(key=given.get("key", "")).first()
     form = AnswerForm(given)
     if item is None:
+        if not allowed(person_of(request), review).review:
+            raise PermissionDenied
         values = {"review": review, "form": form, "gone": find_finding(given.get("key", ""))}
         return render(request, "reviews/item_gone.html", values, status=409)
     seen = given.get("version", "")
@@ -59,6 +71,7 @@ def _answered(request: HttpRequest, review: Review, items: QuerySet[ReviewItem])
         return _page(request, review, item, form, status=422, seen=seen, evidence=given.get("evidence", ""))
     except Stale:
         return _page(request, review, item, form, status=409, conflict=True)
+    forget_draft(request)
     return _onward(request, review, item, items)
 
 
@@ -66,15 +79,16 @@ def _onward(request: HttpRequest, review: Review, item: ReviewItem, items: Query
     """To the next item, the next one without an answer, or the same; behind the last one to the review."""
     go = request.POST.get("go", "next")
     if go == "stay":
-        messages.success(request, "Saved.", extra_tags="good")
+        messages.success(request, "Saved.", extra_tags="good saved")
         return redirect("review-item", review.pk, item.place)
     after = items.filter(place__gt=item.place).order_by("place")
     found = (after.filter(answer="") if go == "open" else after).first()
     if found is None and go == "open":
         found = items.filter(answer="").order_by("place").first()
     if found is None:
-        messages.success(request, "Saved. That was the last item.", extra_tags="good")
+        messages.success(request, "Saved. That was the last item.", extra_tags="good saved")
         return redirect("review", review.pk)
+    messages.success(request, f"Item {item.place} is saved.", extra_tags="good saved")
     return redirect("review-item", review.pk, found.place)
 
 
@@ -88,6 +102,7 @@ def _page(
     conflict: bool = False,
     seen: str = "",
     evidence: str = "",
+    elsewhere: Mapping[str, str] | None = None,
 ) -> HttpResponse:
     now = find_finding(item.key)
     there = now is not None and now.present and not now.hidden
@@ -108,9 +123,10 @@ def _page(
         "version": seen or item.version,
         "evidence": evidence or item.evidence,
         "acts": list(ActRecord.objects.filter(subject=subject.text, act="answered")[:20]),
-        "allowed": allowed(person_of(request), review),
+        "may_answer": may(person_of(request), Act.REVIEW, item.cluster, item.namespace),
         "closed": review.closed_at is not None,
         "longest": LONGEST_ACCEPTANCE.days,
-        "subject": subject.text,
+        "elsewhere": elsewhere or None,
+        "discussion": discussion_of(request, subject),
     }
     return render(request, "reviews/item.html", values, status=status)
