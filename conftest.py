@@ -60,9 +60,9 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 @pytest.fixture
 def server_mode(settings: Settings) -> Settings:
     """The settings of server mode as far as views see them: who hasn't signed in is sent to do so."""
-    signing_in = "django.contrib.auth.middleware.AuthenticationMiddleware"
+    drafts = "selection.faces.drafts.DraftMiddleware"  # what it stands behind in server mode
     middleware = list(settings.MIDDLEWARE)
-    middleware.insert(middleware.index(signing_in) + 1, "django.contrib.auth.middleware.LoginRequiredMiddleware")
+    middleware.insert(middleware.index(drafts) + 1, "django.contrib.auth.middleware.LoginRequiredMiddleware")
     settings.MIDDLEWARE = middleware
     settings.MODE = "server"
     settings.LOCAL = False
