@@ -138,6 +138,7 @@ def is_let_in(who: str, row: Row, rule: str, cluster: str, namespace: str) -> bo
         else who not in ("stranger", "nobody"),
         "reviewer": reviews(who, cluster, namespace),
         "reviewing": any(reviews(who, *place) for place in PLACES),
+        "author": False,
         "place-admin": reviews(who, cluster, namespace) and PEOPLE.get(who, (Role.ADMIN,))[0] == Role.ADMIN,
         "admin": administers(who, cluster),
         "granter": PEOPLE.get(who, (Role.ADMIN if who == "root" else None,))[0] == Role.ADMIN,
@@ -147,7 +148,7 @@ def is_let_in(who: str, row: Row, rule: str, cluster: str, namespace: str) -> bo
 
 def allowed(row: Row, method: str) -> str | None:
     """The rule for a method; None when the address takes no such method."""
-    rule = row.post if method == "POST" else row.get if method == "GET" else ""
+    rule: str = getattr(row, method.lower())
     return rule or None
 
 
@@ -162,10 +163,10 @@ def expected(name: str, row: Row, method: str, who: str, cluster: str, namespace
             return {200, 302, 405}
         return {403, 404, 405} if name == "gallery" else {405, 403} if who == "nobody" and not api else {405}
     if is_let_in(who, row, rule, cluster, namespace):
-        return {200, 204, 302, 400, 409, 422}
+        return {200, 201, 204, 302, 400, 409, 422}
     if who == "nobody" and not api:
         return {403, 404}
-    if rule in ("admin", "reviewer", "place-admin"):
+    if rule in ("admin", "reviewer", "place-admin", "author"):
         return {403} if sees(who, cluster, "" if rule == "admin" else namespace) else {404}
     return {404} if rule == "seer" else {403}
 
@@ -192,7 +193,7 @@ def test_who_may_is_let_in_and_who_may_not_is_refused(name: str, world: Sessions
 
 def asked(row: Row) -> Iterator[tuple[str, str, str, str]]:
     """What is asked: by everybody of every place; by few what no place and no role matters for, or isn't taken."""
-    places = PLACES if row.of or row.query else PLACES[:1]
+    places = PLACES if row.of or row.query or callable(row.body) else PLACES[:1]
     for method in METHODS:
         rule = allowed(row, method)
         everybody = rule is not None and (len(places) > 1 or rule not in ("anybody", "signed-in", "seer"))
@@ -213,7 +214,7 @@ def ask(session: str, name: str, address: str, method: str, body: Mapping[str, A
     client.cookies[django_settings.SESSION_COOKIE_NAME] = session
     point = transaction.savepoint()
     try:
-        return client.generic(method, address, text if method == "POST" else "", form).status_code
+        return client.generic(method, address, "" if method == "GET" else text, form).status_code
     finally:
         transaction.savepoint_rollback(point)
 

@@ -42,7 +42,7 @@ class Row:
             anything when it is about none), ``reviewer``, ``place-admin`` and ``admin`` (of the
             place, and of the whole cluster), ``reviewing`` and ``granter`` (a
             reviewer or an admin of anything), ``root`` (an admin everywhere), ``""`` for nobody.
-        post: who may write, likewise; with ``body``.
+        post, put, patch, delete: who may write, likewise; with ``body``. ``author`` is nobody who asks.
         stranger: the status for who hasn't signed in, where it isn't the usual one.
     """
 
@@ -51,11 +51,14 @@ class Row:
     clustered: bool = False
     get: str = "seer"
     post: str = ""
+    put: str = ""
+    patch: str = ""
+    delete: str = ""
     body: Mapping[str, Any] | Of = field(default_factory=dict)
     stranger: int | None = None
 
     def sent(self, cluster: str, namespace: str) -> Names:
-        """What a POST sends, of a place."""
+        """What is sent, of a place."""
         return self.body(cluster, namespace) if callable(self.body) else self.body
 
     def address(self, name: str, cluster: str, namespace: str) -> str:
@@ -129,6 +132,42 @@ def _comment(cluster: str, namespace: str) -> Names:
 def _batch(cluster: str, namespace: str) -> Names:
     rows = ActRecord.objects.filter(cluster=cluster, namespace=namespace).exclude(batch="")
     return {"batch": rows.values_list("batch", flat=True)[0]}
+
+
+def _api_review(cluster: str, namespace: str) -> Names:
+    return {"review": _review(cluster, namespace)["number"]}
+
+
+def _api_item(cluster: str, namespace: str) -> Names:
+    return {**_api_review(cluster, namespace), "item": "1"}
+
+
+def _api_answer(cluster: str, namespace: str) -> Names:
+    return {"answer": "fine", "version": _answer(cluster, namespace)["version"]}
+
+
+def _api_participant(cluster: str, namespace: str) -> Names:
+    return {**_api_review(cluster, namespace), "person": "a test"}
+
+
+def _api_comment(cluster: str, namespace: str) -> Names:
+    return {"comment": _comment(cluster, namespace)["number"]}
+
+
+def _api_with(cluster: str, namespace: str) -> str:
+    return urlencode({"with": _review(cluster, namespace)["number"]})
+
+
+def _new_review(cluster: str, namespace: str) -> Names:
+    return {"name": "another", "places": [{"cluster": cluster, "namespace": namespace}]}
+
+
+def _new_comment(cluster: str, namespace: str) -> Names:
+    return {"subject": object_subject(cluster, ObjectRef("InferenceService", namespace, "chat")).text, "text": "Yes."}
+
+
+def _many(cluster: str, namespace: str) -> Names:
+    return {"keys": [_finding(cluster, namespace)["key"]], "owner": "", "dry_run": True}
 
 
 def _subject(cluster: str, namespace: str) -> str:
@@ -235,6 +274,26 @@ ROWS: Mapping[str, Row] = {
     "api-v1:model-services": Row(_own),
     "api-v1:conflicts": Row(get="signed-in"),
     "api-v1:findings": Row(get="signed-in"),
+    "api-v1:finding": Row(_finding),
+    "api-v1:finding-handling": Row(_finding, put="reviewer", patch="reviewer", body={"state": "open", "version": 0}),
+    "api-v1:handlings": Row(get="", post="reviewer", body=_many),
+    "api-v1:comments": Row(get="signed-in", post="reviewer", body=_new_comment),
+    "api-v1:comment": Row(_api_comment, patch="author", delete="place-admin", body={"text": "No.", "version": 1}),
+    "api-v1:reviews": Row(get="signed-in", post="reviewer", body=_new_review),
+    "api-v1:review": Row(_api_review),
+    "api-v1:review-items": Row(_api_review),
+    "api-v1:review-item": Row(_api_item),
+    "api-v1:review-answer": Row(_api_item, get="", put="reviewer", body=_api_answer),
+    "api-v1:review-refresh": Row(_api_review, post="reviewer", body={"version": 1}),
+    "api-v1:review-sign": Row(_api_review, get="", post="reviewer", body={"version": 1, "answers": "other"}),
+    "api-v1:review-unsign": Row(_api_review, get="", post="reviewer"),
+    "api-v1:review-close": Row(_api_review, get="", post="reviewer", body={"version": 1}),
+    "api-v1:review-reopen": Row(_api_review, get="", post="reviewer", body={"version": 1}),
+    "api-v1:review-participants": Row(_api_review, get="", post="reviewer", body={"names": [OWNER]}),
+    "api-v1:review-participant": Row(_api_participant, get="", delete="reviewer"),
+    "api-v1:review-compare": Row(_api_review, query=_api_with),
+    "api-v1:acts": Row(get="signed-in"),
+    "api-v1:undo": Row(_batch, get="", post="reviewer"),
     "api-v1:changes": Row(get="signed-in"),
     "api-v1:change": Row(_change),
     "api-v1:migration-components": Row(get="signed-in"),

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.core.signing import BadSignature, Signer
 from django.db.models import F, Q, QuerySet
@@ -91,7 +92,7 @@ def after(rows: QuerySet[Any], keys: Sequence[Key], values: Sequence[Any]) -> Qu
 
 def sealed(values: Sequence[Any], about: Any) -> str:
     """The cursor of the row with these values, in the list, sort and filters that ``about`` stands for."""
-    told = [{_MOMENT: value.isoformat()} if isinstance(value, datetime) else value for value in values]
+    told = [_plain(value) for value in values]
     return str(_SIGNER.sign_object({"k": told, "of": _digest(about)}))
 
 
@@ -111,6 +112,12 @@ def read_cursor(text: str, about: Any) -> list[Any]:
     if of != _digest(about):
         raise _refused("It was given out for another list, another sort or other filters.")
     return [datetime.fromisoformat(each[_MOMENT]) if isinstance(each, dict) else each for each in values]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return {_MOMENT: value.isoformat()}
+    return str(value) if isinstance(value, UUID) else value
 
 
 def _refused(detail: str) -> BadRequest:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import ClassVar
+from typing import Any
 
 from django.db.models import QuerySet
 
-from selection.faces.api.lists import ListView, More, list_shape
-from selection.faces.api.shapes import Shape, mapped, moment, number, text
+from selection.faces.api.handlings import HandlingShape, handling_value
+from selection.faces.api.lists import ListView, More, list_shape, row_value
+from selection.faces.api.paths import address
+from selection.faces.api.problems import NotFound
+from selection.faces.api.shapes import Shape, mapped, moment, number, text, whole
 from selection.faces.api.states import of_answers, of_people
+from selection.faces.api.views import ReadView
 from selection.faces.handled import handled_rows
 from selection.faces.pages.findings import FINDINGS
 from selection.faces.telling import plainly_told
+from selection.people.handlings import handlings_of
 from selection.rules.codes import SETTABLE
 from selection.store.models import Finding
 
-__all__ = ["FindingList"]
+__all__ = ["FindingDetail", "FindingList"]
 
 
 class FindingRowShape(Shape):
@@ -48,8 +53,10 @@ class FindingRowShape(Shape):
     expires_on = text("The last day on which an acceptance holds, such as `2026-12-31`.", null=True)
     decided_by = text('Who decided, `""` when nobody has.')
     decided_at = moment("When that was.", null=True)
+    version = number("The version of what people wrote of it, 0 for nothing: send it back when you write.")
     what = text("What it is, for people: the words may change.")
     next = text("What to do, for people: the words may change.")
+    self = text("The path of this resource.")
 
 
 def _what(row: Finding) -> str:
@@ -60,13 +67,32 @@ def _next(row: Finding) -> str:
     return plainly_told(row, row.cluster.name, "next")
 
 
+def _version(row: Finding) -> int:
+    told = getattr(row, "handled", None)
+    return told["version"] if told else 0
+
+
+MORE: More = {
+    "version": _version,
+    "what": _what,
+    "next": _next,
+    "self": lambda row: address("finding", {"key": row.key}),
+}
+
+
+class FindingDetailShape(FindingRowShape):
+    """A finding, and what people do with it."""
+
+    handling = whole(HandlingShape, "What people do with it.")
+
+
 class FindingList(ListView):
     """List findings."""
 
     operation, tag = "listFindings", "findings"
     row, shape = FindingRowShape, list_shape(FindingRowShape)
     listing = FINDINGS
-    more: ClassVar[More] = {"what": _what, "next": _next}
+    more = MORE
     identity = ("cluster__name", "kind", "namespace", "name", "code", "key")
     by = "cluster, kind, namespace, name and code"
 
@@ -77,3 +103,21 @@ class FindingList(ListView):
     def rows(self, **names: str) -> QuerySet[Finding]:
         """Every finding that is seen."""
         return handled_rows()
+
+
+class FindingDetail(ReadView):
+    """Read a finding."""
+
+    operation, tag, shape = "readFinding", "findings", FindingDetailShape
+
+    def state(self, **names: str) -> Hashable:
+        """As for the list."""
+        return of_answers(), of_people()
+
+    def value(self, wanted: frozenset[str] | None, **names: str) -> Any:
+        """The finding's row, and what people do with it."""
+        found = handled_rows().filter(key=names["key"]).first()
+        if found is None:
+            raise NotFound(f"There is no finding {names['key'][:80]}.")
+        row = handlings_of([found]).get(found.key)
+        return {**row_value(found, FINDINGS, None, MORE), "handling": handling_value(found.key, found, row)}

@@ -56,6 +56,10 @@ def _in_path(name: str, description: str, example: str) -> OpenApiParameter:
     return OpenApiParameter(name, schema, "path", required=True, description=description)
 
 
+def _uuid_in_path(name: str, description: str) -> OpenApiParameter:
+    return OpenApiParameter(name, {"type": "string", "format": "uuid"}, "path", required=True, description=description)
+
+
 IN_PATH: Mapping[str, OpenApiParameter] = {
     each.name: each
     for each in (
@@ -64,11 +68,17 @@ IN_PATH: Mapping[str, OpenApiParameter] = {
         _in_path("name", "The name.", "research-chat"),
         _in_path("scope", "The namespace, or `-` for what is cluster-scoped.", "-"),
         _in_path("kind", "The kind, as Kubernetes spells it.", "InferenceService"),
+        _in_path("key", "What a finding is known by: its `key`.", "no-runtime-0123456789abcdef0123456789abcdef"),
+        _in_path("item", "Its place in the review, or its finding's key.", "1"),
+        _in_path("person", "A name.", "ada"),
+        _in_path("batch", "What the acts share that were done as one.", "0123456789abcdef0123456789abcdef"),
     )
 } | {
+    "review": _uuid_in_path("review", "The review's id."),
+    "comment": _uuid_in_path("comment", "The comment's id."),
     "id": OpenApiParameter(
         "id", {"type": "integer", "minimum": 1, "maximum": 10**18 - 1}, "path", required=True, description="The id."
-    )
+    ),
 }
 """What stands in paths, by name."""
 

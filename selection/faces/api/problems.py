@@ -86,9 +86,17 @@ class Forbidden(exceptions.PermissionDenied):
 
 
 class Conflict(BadRequest):
-    """What was asked doesn't go with how things are now."""
+    """What was asked doesn't go with how things are now.
+
+    Args:
+        more: further members of the problem, such as what is there instead.
+    """
 
     status_code = 409
+
+    def __init__(self, detail: str, code: str = "conflict", more: Mapping[str, Any] | None = None) -> None:
+        super().__init__(detail, code)
+        self.more = dict(more or {})
 
 
 class PreconditionFailed(BadRequest):
@@ -114,6 +122,7 @@ def problem(
     instance: str = "",
     errors: Sequence[Mapping[str, str]] = (),
     headers: Mapping[str, str] | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> Response:
     """A problem as the answer of a view.
 
@@ -124,8 +133,9 @@ def problem(
         instance: the path of the request.
         errors: what is wrong where.
         headers: further headers.
+        more: further members (RFC 9457, 3.2).
     """
-    body = _body(status, detail, code, instance, errors)
+    body = {**_body(status, detail, code, instance, errors), **(more or {})}
     return Response(body, status=status, headers=dict(headers or {}), content_type=MEDIA_TYPE)
 
 
@@ -166,7 +176,10 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
     code = error.get_codes()
     known = isinstance(error, BadRequest) or getattr(error, "own_code", False)
     own = code if isinstance(code, str) and known else ""
-    return problem(error.status_code, str(error.detail), code=own, instance=path, errors=errors, headers=headers)
+    more = getattr(error, "more", None)
+    return problem(
+        error.status_code, str(error.detail), code=own, instance=path, errors=errors, headers=headers, more=more
+    )
 
 
 def _as_api(error: Exception) -> Exception:

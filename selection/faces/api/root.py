@@ -13,6 +13,7 @@ from selection.faces.api.views import ReadView
 __all__ = ["Root"]
 
 LISTS = ("clusters", "kinds", "objects", "services", "runtimes", "models", "conflicts", "findings", "changes")
+PEOPLE = ("reviews", "comments", "acts")
 MIGRATION = ("migration-components", "migration-runtimes")
 
 
@@ -41,7 +42,7 @@ class Root(ReadView):
         """The index."""
         return {
             "version": "v1",
-            "resources": {name.replace("-", "_"): reverse(f"api-v1:{name}") for name in (*LISTS, *MIGRATION)},
+            "resources": {name.replace("-", "_"): reverse(f"api-v1:{name}") for name in (*LISTS, *PEOPLE, *MIGRATION)},
             "schema": reverse("api-v1:schema"),
             "docs": reverse("api-docs"),
         }

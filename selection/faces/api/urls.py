@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, register_converter
 
+from selection.faces.api.acts import ActList
 from selection.faces.api.changes import ChangeDetail, ChangeList
 from selection.faces.api.clusters import ClusterDetail, ClusterList
+from selection.faces.api.comments import CommentDetail, CommentList
 from selection.faces.api.conflicts import ConflictList
 from selection.faces.api.document import Document
-from selection.faces.api.findings import FindingList
+from selection.faces.api.findings import FindingDetail, FindingList
+from selection.faces.api.handlings import FindingHandling, HandlingsTogether, UndoActs
 from selection.faces.api.kinds import KindDetail, KindList
 from selection.faces.api.migration import (
     MigrationComponentList,
@@ -23,6 +26,18 @@ from selection.faces.api.models import ModelDetail, ModelExplanation, ModelList,
 from selection.faces.api.objects import ObjectDetail, ObjectList
 from selection.faces.api.paths import Number, Segment
 from selection.faces.api.person import WhoAsks
+from selection.faces.api.review_acts import (
+    ReviewClose,
+    ReviewCompare,
+    ReviewParticipant,
+    ReviewParticipants,
+    ReviewRefresh,
+    ReviewReopen,
+    ReviewSign,
+    ReviewUnsign,
+)
+from selection.faces.api.review_items import ItemAnswer, ItemDetail, ItemList
+from selection.faces.api.reviews import ReviewDetail, ReviewList
 from selection.faces.api.root import Root
 from selection.faces.api.runtimes import RuntimeDetail, RuntimeList, RuntimeServices
 from selection.faces.api.services import ServiceDetail, ServiceExplanation, ServiceList
@@ -43,6 +58,7 @@ register_converter(Number, "change")
 
 CLUSTER = "<segment:cluster>"
 OF_SERVICE = f"{CLUSTER}/<segment:namespace>/<segment:name>"
+REVIEW = "reviews/<uuid:review>"
 OF_SCOPED = f"{CLUSTER}/<segment:scope>/<segment:name>"
 
 urlpatterns: list[URLPattern] = [
@@ -67,6 +83,26 @@ urlpatterns: list[URLPattern] = [
     path(f"models/{OF_SCOPED}/services", ModelServices.as_view(), name="model-services"),
     path("conflicts", ConflictList.as_view(), name="conflicts"),
     path("findings", FindingList.as_view(), name="findings"),
+    path("findings/handlings", HandlingsTogether.as_view(), name="handlings"),
+    path("findings/<segment:key>", FindingDetail.as_view(), name="finding"),
+    path("findings/<segment:key>/handling", FindingHandling.as_view(), name="finding-handling"),
+    path("comments", CommentList.as_view(), name="comments"),
+    path("comments/<uuid:comment>", CommentDetail.as_view(), name="comment"),
+    path("reviews", ReviewList.as_view(), name="reviews"),
+    path(REVIEW, ReviewDetail.as_view(), name="review"),
+    path(f"{REVIEW}/items", ItemList.as_view(), name="review-items"),
+    path(f"{REVIEW}/items/<segment:item>", ItemDetail.as_view(), name="review-item"),
+    path(f"{REVIEW}/items/<segment:item>/answer", ItemAnswer.as_view(), name="review-answer"),
+    path(f"{REVIEW}/refresh", ReviewRefresh.as_view(), name="review-refresh"),
+    path(f"{REVIEW}/sign", ReviewSign.as_view(), name="review-sign"),
+    path(f"{REVIEW}/unsign", ReviewUnsign.as_view(), name="review-unsign"),
+    path(f"{REVIEW}/close", ReviewClose.as_view(), name="review-close"),
+    path(f"{REVIEW}/reopen", ReviewReopen.as_view(), name="review-reopen"),
+    path(f"{REVIEW}/participants", ReviewParticipants.as_view(), name="review-participants"),
+    path(f"{REVIEW}/participants/<segment:person>", ReviewParticipant.as_view(), name="review-participant"),
+    path(f"{REVIEW}/compare", ReviewCompare.as_view(), name="review-compare"),
+    path("acts", ActList.as_view(), name="acts"),
+    path("acts/<segment:batch>/undo", UndoActs.as_view(), name="undo"),
     path("changes", ChangeList.as_view(), name="changes"),
     path("changes/<change:id>", ChangeDetail.as_view(), name="change"),
     path("migration/components", MigrationComponentList.as_view(), name="migration-components"),
