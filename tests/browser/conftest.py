@@ -16,6 +16,7 @@ from pytest_django import DjangoDbBlocker
 from pytest_django.live_server_helper import LiveServer
 
 from selection.people.accounts import create_account
+from tests.browser.reviewed import review_the_demo_fleet
 
 # A busy machine is slow, not wrong.
 expect.set_options(timeout=20_000)
@@ -69,6 +70,7 @@ def demo(chromium: Browser, django_db_setup: None, django_db_blocker: DjangoDbBl
         try:
             call_command("demo", verbosity=0)
             create_account("mara", email="mara@example.com", groups=["platform"])
+            review_the_demo_fleet()
             yield server.url
         finally:
             server.stop()

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tests.browser.reviewed import EARLIER, REVIEW
+
 __all__ = ["PAGES", "WITHOUT"]
 
 #: What answers programs and scripts, and has no page.
-WITHOUT = frozenset({"live", "metrics", "token-revoke"})
+WITHOUT = frozenset(
+    {"live", "metrics", "token-revoke", "review-participants", "handling", "done-together", "say", "comment"}
+)
 
 PAGES: Mapping[str, tuple[str, ...]] = {
     "overview": ("/", "/?cluster=us-lab"),
@@ -48,6 +52,9 @@ PAGES: Mapping[str, tuple[str, ...]] = {
         "/findings/no-such-finding/",
     ),
     "severities": ("/findings/severities/",),
+    "together": ("/findings/together/?all=1&code=overlap", "/findings/together/"),
+    "acts": ("/acts/", "/acts/?group=subject"),
+    "mine": ("/mine/",),
     "migration": ("/migration/", "/migration/?view=runtimes"),
     "migration-order": ("/migration/order/", "/migration/order/?cluster=us-lab", "/migration/order/?wave=together"),
     "service-plan": (
@@ -67,6 +74,12 @@ PAGES: Mapping[str, tuple[str, ...]] = {
         "/upgrade/?cluster=eu-prod&view=objects",
     ),
     "what-if": ("/what-if/", "/what-if/?cluster=eu-prod&from=InferenceService/frontier/research-chat"),
+    "reviews": ("/reviews/", "/reviews/?q=nothing-has-this-name"),
+    "review-new": ("/reviews/new/", "/reviews/new/?cluster=eu-prod&family=upgrade&q=chat"),
+    "review": (f"/reviews/{REVIEW}/", f"/reviews/{REVIEW}/?answer=needs-change", f"/reviews/{REVIEW}/?format=page"),
+    "review-item": (f"/reviews/{REVIEW}/items/1/", f"/reviews/{REVIEW}/items/3/", f"/reviews/{EARLIER}/items/1/"),
+    "review-act": (f"/reviews/{REVIEW}/sign/", f"/reviews/{REVIEW}/refresh/", f"/reviews/{EARLIER}/reopen/"),
+    "review-compare": (f"/reviews/{REVIEW}/compare/", f"/reviews/{EARLIER}/compare/"),
     "runtimes": ("/runtimes/",),
     "runtime": (
         "/runtimes/eu-prod/-/sgl-fathom-multinode/",

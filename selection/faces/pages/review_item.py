@@ -48,7 +48,7 @@ def review_item(request: HttpRequest, number: UUID, place: int) -> HttpResponse:
     draft = draft_of(request)
     if draft.get("key") != item.key:  # what was at this place when it was written is at another one now
         return _page(request, review, item, AnswerForm.of(item), elsewhere=draft)
-    form = AnswerForm(initial=draft)
+    form = AnswerForm(initial=dict(draft))
     return _page(request, review, item, form, seen=draft.get("version", ""), evidence=draft.get("evidence", ""))
 
 
