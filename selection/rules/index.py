@@ -13,7 +13,7 @@ from .formats import matching_entry
 from .objects import Entry, Model, Runtime
 from .sizes import in_range
 
-__all__ = ["Key", "RuntimeIndex", "key_of", "serves"]
+__all__ = ["Key", "RuntimeIndex", "entry_key", "key_of", "serves"]
 
 Key = tuple[str, str | None, str | None, str | None]
 
@@ -37,7 +37,7 @@ class RuntimeIndex:
                 continue
             for entry in runtime.entries:
                 if entry.format is not None:
-                    self._by_key.setdefault(_entry_key(entry), {})[position] = runtime
+                    self._by_key.setdefault(entry_key(entry), {})[position] = runtime
 
     def serving(self, model: Model) -> tuple[Runtime, ...]:
         """The enabled runtimes that pass the checks of formats and size for this model, by name."""
@@ -66,7 +66,8 @@ def serves(runtime: Runtime, model: Model) -> bool:
     return matching_entry(model, runtime.entries) is not None and in_range(model.size, runtime.size_range)
 
 
-def _entry_key(entry: Entry) -> Key:
+def entry_key(entry: Entry) -> Key:
+    """What of an entry must be equal in a model that it matches (:func:`key_of`)."""
     name = entry.format.name if entry.format else ""
     return name, entry.architecture, entry.quantization, entry.framework.name if entry.framework else None
 

@@ -18,7 +18,7 @@ from .explanation import Explanation
 from .fleet import Fleet, evolved
 from .objects import ObjectRef, Runtime
 from .parsing import ref_of
-from .reach import Reach, reach
+from .reach import Reaching
 from .what_if_answer import Given, ServiceChange, WhatIf
 from .what_if_changes import changes_between, standing_of, urgency
 from .what_if_written import same_specs, written
@@ -48,12 +48,14 @@ def what_if(
     """
     manifests = [_with_status(fleet, written(manifest)) for manifest in put] if live else list(put)
     refs = [ref_of(manifest) for manifest in manifests]
-    gone = [ref for ref in dropped if ref not in set(refs)]
+    given_again = set(refs)
+    gone = [ref for ref in dropped if ref not in given_again]
     after = evolved(fleet, manifests, gone)
-    reached = {ref: _reached(fleet, after, ref) for ref in (*refs, *gone)}
+    sides = Reaching(fleet), Reaching(after)
+    reached = {ref: sides[0].of(ref).services | sides[1].of(ref).services for ref in (*refs, *gone)}
     touched: set[Key] = set()
     for each in reached.values():
-        touched |= each.services
+        touched |= each
     causes = _causes(reached)
     rows = changed_services(fleet, after, touched, causes)
     effects: dict[ObjectRef, Counter[str]] = {ref: Counter() for ref in reached}
@@ -62,7 +64,8 @@ def what_if(
         for ref in causes[(row.service.namespace, row.service.name)]:
             effects[ref].update(codes)
             effects[ref][""] += 1
-    given = [_given(fleet, after, ref, deleted=ref in set(gone), effects=effects[ref]) for ref in reached]
+    deleted = set(gone)
+    given = [_given(fleet, after, ref, deleted=ref in deleted, effects=effects[ref]) for ref in reached]
     return WhatIf(
         version=fleet.semantics.version,
         total=(_count(fleet), _count(after)),
@@ -78,17 +81,11 @@ def _count(fleet: Fleet) -> int:
     return len(fleet.services) + sum(ref.kind == "InferenceService" for ref in fleet.problems)
 
 
-def _reached(before: Fleet, after: Fleet, ref: ObjectRef) -> Reach:
-    found = reach(before, ref)
-    found.add(reach(after, ref))
-    return found
-
-
-def _causes(reached: Mapping[ObjectRef, Reach]) -> dict[Key, list[ObjectRef]]:
+def _causes(reached: Mapping[ObjectRef, set[Key]]) -> dict[Key, list[ObjectRef]]:
     """The objects given that reach each service, in their order."""
     found: dict[Key, list[ObjectRef]] = {}
     for ref, each in reached.items():
-        for key in each.services:
+        for key in each:
             found.setdefault(key, []).append(ref)
     return found
 

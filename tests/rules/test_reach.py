@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,7 @@ from selection.rules.fleet import Fleet, evolved, read_fleet
 from selection.rules.inheritance import provenance
 from selection.rules.objects import Model, ObjectRef
 from selection.rules.parsing import ref_of
-from selection.rules.reach import Reach, reach
+from selection.rules.reach import Reach, Reaching, reach
 from selection.rules.references import find_references
 from selection.rules.selection import model_error, question_of
 from selection.rules.semantics import Semantics
@@ -207,6 +208,33 @@ def test_a_runtime_reaches_the_heirs_of_its_heirs_also_where_the_chain_is_broken
         "gone",
         "lost",
     }
+
+
+def inheriting(name: str, parent: str) -> Manifest:
+    return a_runtime(name, None, annotations={"ome.io/inherit-from": parent})
+
+
+def test_what_is_asked_before_changes_no_answer() -> None:
+    ring = [inheriting(f"ring-{number}", f"ring-{(number + 1) % 5}") for number in range(5)]
+    branches = [inheriting("twig", "ring-3"), inheriting("leaf", "twig"), inheriting("root", "gone")]
+    fleet = read_fleet([*FLEET, *ring, *branches, a_service("named-leaf", runtime={"name": "leaf"})])
+    refs = sorted(each.ref for each in fleet.runtimes.values())
+
+    for order in (refs, refs[::-1], refs[3:] + refs[:3]):
+        many = Reaching(fleet)
+        assert [many.of(ref) for ref in order] == [reach(fleet, ref) for ref in order]
+
+
+def test_a_cycle_of_a_thousand_is_walked_once() -> None:
+    services = [a_service(f"s{number}") for number in range(2000)]
+    fleet = read_fleet([*(inheriting(f"r{number}", f"r{(number + 1) % 1000}") for number in range(1000)), *services])
+    many = Reaching(fleet)
+
+    before = time.process_time()
+    found = [many.of(ref).runtimes for ref in [each.ref for each in fleet.runtimes.values()]]
+
+    assert time.process_time() - before < 1.5  # it takes a fifth of a second, and took ten times as long
+    assert {len(each) for each in found} == {1000}
 
 
 def test_an_object_that_cannot_be_read_reaches_what_it_could_be() -> None:
