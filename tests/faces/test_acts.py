@@ -18,10 +18,11 @@ from selection.faces.words import DID
 from selection.people import models
 from selection.people.accounts import create_account, set_active
 from selection.people.comments import edit, remove, say
+from selection.people.freezing import Scope
 from selection.people.handlings import Wish, handle
 from selection.people.models import ActRecord, Participant, Review, Role
 from selection.people.persons import Person
-from selection.people.reviews import Scope, open_review
+from selection.people.reviews import open_review
 from selection.people.subjects import object_subject
 from selection.people.writing import Writer
 from selection.rules.objects import ObjectRef

@@ -210,10 +210,9 @@ def test_a_comment_survives_the_end_of_the_session(client: Client, caplog: pytes
     sent = client.post(say_address(subject), {"text": f"my long words {HOSTILE}"}, secure=True)
     assert sent.status_code == 302
     assert sent.headers["Location"].startswith("/login/?next=/comments/")
-    there = html.unescape(
-        re.search(r'name="next" value="([^"]*)"', client.get(sent.headers["Location"]).content.decode())[1]
-    )  # type: ignore[index]
-    page = sign_in(client, there, "rita")
+    form = client.get(sent.headers["Location"]).content.decode()
+    [there] = re.findall(r'name="next" value="([^"]*)"', form)
+    page = sign_in(client, html.unescape(there), "rita")
     assert page.redirect_chain[-1][0] == f"{path}#discussion"
     assert f"my long words {HOSTILE}" in text_of(page)
     assert "It isn't saved yet" in text_of(page)
