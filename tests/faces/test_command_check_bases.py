@@ -59,6 +59,10 @@ def test_what_is_wrong_in_the_cluster_is_told_only_when_asked_for(here: Path) ->
     assert (of_cluster["file"], of_cluster["line"]) == (None, None)
     text = checked("input.yaml", "--on", "cluster.yaml", "--all")[1].splitlines()
     assert text[0].startswith("cluster: error invalid InferenceService team/broken: ")
+    log = json.loads(checked("input.yaml", "--on", "cluster.yaml", "--all", "-o", "sarif")[1])
+    assert log["runs"][0]["results"] == []
+    [note] = log["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert "stand in no file: 1." in note["message"]["text"]
 
 
 OTHERS: dict[str, tuple[list[Manifest], list[tuple[str, str]]]] = {

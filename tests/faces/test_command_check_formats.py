@@ -60,6 +60,10 @@ def check_sarif(log: Any) -> None:
     [invocation] = run["invocations"]
     assert isinstance(invocation["executionSuccessful"], bool)
     assert isinstance(invocation["exitCode"], int)
+    for note in invocation["toolExecutionNotifications"]:
+        assert note.keys() == {"level", "message"}
+        assert note["level"] == "note"
+        assert note["message"]["text"]
     driver = run["tool"]["driver"]
     assert set(driver) == SARIF_KEYS["driver"]
     assert re.fullmatch(r"\d+\.\d+\.\d+", driver["semanticVersion"])
@@ -80,21 +84,21 @@ def check_result(result: Any, rules: list[Any], bases: dict[str, Any]) -> None:
     assert result["level"] in {"error", "warning", "note"}
     assert isinstance(result["message"]["text"], str)
     assert all(isinstance(value, str) for value in result["partialFingerprints"].values())
-    for location in result.get("locations", []):
+    assert result["locations"], "code scanning refuses the whole log for a result without a place"
+    for location in result["locations"]:
         assert set(location) <= SARIF_KEYS["location"]
         for logical in location.get("logicalLocations", []):
             assert set(logical) == SARIF_KEYS["logical"]
-        physical = location.get("physicalLocation")
-        if physical:
-            assert set(physical) == SARIF_KEYS["physical"]
-            assert set(physical["region"]) <= SARIF_KEYS["region"]
-            assert all(isinstance(number, int) and number >= 1 for number in physical["region"].values())
-            artifact = physical["artifactLocation"]
-            assert set(artifact) <= SARIF_KEYS["artifact"]
-            assert re.fullmatch(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})+", artifact["uri"]), "a URI reference"
-            if "uriBaseId" in artifact:
-                assert artifact["uriBaseId"] in bases
-                assert not urlparse(artifact["uri"]).scheme
+        physical = location["physicalLocation"]
+        assert set(physical) == SARIF_KEYS["physical"]
+        assert set(physical["region"]) <= SARIF_KEYS["region"]
+        assert all(isinstance(number, int) and number >= 1 for number in physical["region"].values())
+        artifact = physical["artifactLocation"]
+        assert set(artifact) <= SARIF_KEYS["artifact"]
+        assert re.fullmatch(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})+", artifact["uri"]), "a URI reference"
+        if "uriBaseId" in artifact:
+            assert artifact["uriBaseId"] in bases
+            assert not urlparse(artifact["uri"]).scheme
 
 
 FIELDS = {"version": "V1]]>&<%0A", "name": "on\x1b[31mnx\r\n::error::x"}
@@ -280,7 +284,11 @@ def test_whatever_a_report_says_every_format_stays_whole(judgement: Judgement, f
     written = {form: write(judgement, fail_on) for form, write in FORMATS.items()}
 
     assert len(json.loads(written["json"])["problems"]) == len(judgement.reports)
-    check_sarif(json.loads(written["sarif"]))
+    log = json.loads(written["sarif"])
+    check_sarif(log)
+    left_out = sum(not report.path for report in judgement.reports)
+    assert len(log["runs"][0]["results"]) == len(judgement.reports) - left_out
+    assert len(log["runs"][0]["invocations"][0]["toolExecutionNotifications"]) == bool(left_out)
     root = ElementTree.fromstring(written["junit"])
     assert int(root.attrib["tests"]) == len(root.findall(".//testcase"))
     assert int(root.attrib["failures"]) == len(root.findall(".//failure"))

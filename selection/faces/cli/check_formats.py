@@ -65,8 +65,13 @@ def _problem(report: Report) -> dict[str, Any]:
 
 
 def sarif(judgement: Judgement, fail_on: str) -> str:
-    """The judgement as SARIF 2.1.0, with the rules that it names. Paths count from the current folder."""
-    used = [RULES[code] for code in RULES if any(report.code == code for report in judgement.reports)]
+    """The judgement as SARIF 2.1.0, with the rules that it names. Paths count from the current folder.
+
+    Code scanning refuses a whole log for one result that stands in no file, so what is wrong in the cluster alone
+    (``--all``) is no result: a notification of the tool counts it.
+    """
+    placed = [report for report in judgement.reports if report.path]
+    used = [RULES[code] for code in RULES if any(report.code == code for report in placed)]
     index = {rule.code: number for number, rule in enumerate(used)}
     driver = {
         "name": "ome-dashboard",
@@ -79,10 +84,22 @@ def sarif(judgement: Judgement, fail_on: str) -> str:
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"SRCROOT": {"description": {"text": "The folder that the check was run in."}}},
-        "invocations": [{"executionSuccessful": True, "exitCode": int(judgement.fails(fail_on))}],
-        "results": [_sarif_result(report, index[report.code]) for report in judgement.reports],
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "exitCode": int(judgement.fails(fail_on)),
+                "toolExecutionNotifications": list(_unplaced(len(judgement.reports) - len(placed))),
+            }
+        ],
+        "results": [_sarif_result(report, index[report.code]) for report in placed],
     }
     return as_json({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _unplaced(count: int) -> Iterator[dict[str, Any]]:
+    if count:
+        told = f"Problems left out here, for they stand in no file: {count:,}. The text and the JSON have them."
+        yield {"level": "note", "message": {"text": told}}
 
 
 def _sarif_rule(rule: Rule) -> dict[str, Any]:
@@ -111,16 +128,15 @@ def _sarif_result(report: Report, index: int) -> dict[str, Any]:
         "message": {"text": message},
         "partialFingerprints": {"omeDashboard/v1": report.fingerprint},
     }
-    location: dict[str, Any] = {}
-    if report.path:
-        region = {"startLine": report.line or 1} | ({"startColumn": report.column} if report.column else {})
-        location["physicalLocation"] = {"artifactLocation": _artifact(report.path), "region": region}
+    region = {"startLine": report.line or 1} | ({"startColumn": report.column} if report.column else {})
+    location: dict[str, Any] = {
+        "physicalLocation": {"artifactLocation": _artifact(report.path), "region": region},
+    }
     if report.object is not None:
         name = f"{report.object.namespace}/{report.object.name}" if report.object.namespace else report.object.name
         logical = {"name": report.object.name, "kind": "object"}
         location["logicalLocations"] = [{**logical, "fullyQualifiedName": f"{report.object.kind}/{name}"}]
-    if location:
-        result["locations"] = [location]
+    result["locations"] = [location]
     return result
 
 
