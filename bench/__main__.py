@@ -77,7 +77,7 @@ def _stored(name: str, runs: int, size: Size, url: str) -> Found:
         _say(f"  {name}: filled")
         found["full"] = [run("full", size, data, url) for _ in range(runs)]
         _say(f"  {name}: evaluated {runs} times")
-        for stage in ("pages", "changes", "database"):
+        for stage in ("history", "changes", "older", "written", "pages", "database"):
             found[stage] = run(stage, size, data, url)
             _say(f"  {name}: {stage}")
     return found

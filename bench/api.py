@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from selection.faces.api.paths import scope_of
 from selection.faces.api.urls import urlpatterns
+from selection.people.models import Comment, Handling, Review, ReviewItem
 from selection.store.models import Change, Cluster, ModelResult, RuntimeResult, ServiceResult, StoredObject
 
 __all__ = ["api_addresses"]
@@ -25,6 +26,9 @@ LISTS: Mapping[str, tuple[str, ...]] = {
     "findings": ("", "sort=name"),
     "changes": ("", "sort=service"),
     "objects": ("", "kind=InferenceService&q=service-0", "readable=false"),
+    "comments": ("",),
+    "reviews": ("",),
+    "acts": ("",),
     "kinds": ("",),
     "clusters": ("",),
     "migration-components": ("", "sort=-running"),
@@ -32,15 +36,15 @@ LISTS: Mapping[str, tuple[str, ...]] = {
 }
 """Each list, and what it is asked for."""
 
-DEEP = ("services", "objects", "conflicts", "findings", "migration-components")
+DEEP = ("services", "objects", "conflicts", "findings", "changes", "comments", "acts", "migration-components")
 """Lists of which a page is measured that is far from the first."""
 
 FAR = 12
 """So many pages of :data:`MOST` rows are passed over, where there are so many."""
 
 MOST = 500
-WRITTEN = frozenset({"what-if"})
-"""What is asked with a body of its own."""
+NOT_MEASURED = frozenset({"review-compare"})
+"""What needs another one to compare with; the page of it is measured."""
 
 
 def _far(client: Client, name: str) -> str:
@@ -66,7 +70,7 @@ def api_addresses(cluster: Cluster, client: Client, rounds: int) -> Iterator[tup
     drawn = {name: list(islice(_drawn(rows, dice), rounds)) for name, rows in _named(cluster).items()}
     for pattern in urlpatterns:
         name, takes = str(pattern.name), set(pattern.pattern.converters)
-        if name in WRITTEN:
+        if name in NOT_MEASURED or not hasattr(getattr(pattern.callback, "cls", None), "get"):  # it takes a body
             continue
         if not takes and name not in LISTS:
             yield f"api: {name}", [reverse(f"api-v1:{name}")] * rounds
@@ -87,6 +91,9 @@ def _of(name: str, takes: set[str]) -> str:
     """Which kind of object an address names."""
     if takes == {"id"}:
         return "change"
+    for own in ("comment", "key", "item", "review"):
+        if own in takes and takes <= {own, "review"}:
+            return own
     if takes == {"cluster", "kind"}:
         return "kind"
     if "kind" in takes:
@@ -119,10 +126,15 @@ def _named(cluster: Cluster) -> dict[str, list[Mapping[str, Any]]]:
         ]
         for kind, rows in (("runtime", RuntimeResult), ("model", ModelResult))
     }
+    items = ReviewItem.objects.order_by("-place").values_list("review", "key")
     return {
         "service": [{"namespace": namespace, "name": name} for (namespace, _), name in one.items()],
         **scoped,
         "object": [{"kind": kind, "scope": scope_of(namespace), "name": name} for kind, namespace, name in objects],
         "kind": [{"kind": kind} for kind in cluster.kinds.values_list("kind", flat=True)],
+        "comment": [{"comment": pk} for pk in Comment.objects.order_by("pk").values_list("pk", flat=True)[:500]],
+        "key": [{"key": key} for key in Handling.objects.order_by("key").values_list("key", flat=True)[:500]],
+        "item": [{"review": review, "item": key} for review, key in items[:500]],
+        "review": [{"review": pk} for pk in Review.objects.order_by("pk").values_list("pk", flat=True)],
         "change": [{"id": pk} for pk in Change.objects.order_by("-pk").values_list("pk", flat=True)[:500]],
     }

@@ -18,10 +18,15 @@ LIMITS: dict[str, float] = {
     "rules_full_s": 2,
     "store_sqlite_full_s": 10,
     "store_postgresql_full_s": 10,
+    "older_full_s": 10,
+    "older_one_runtime_s": 0.5,
+    "older_one_model_s": 0.5,
+    "older_one_service_s": 0.5,
     "one_runtime_s": 0.5,
     "one_model_s": 0.5,
     "one_service_s": 0.5,
     "rss_mb": 500,
+    "server_rss_mb": 500,
     "page_p95_ms": 100,
     "page_queries_growth": 0,
     "growth": 1,
@@ -71,6 +76,15 @@ def report(size: Size, runs: int, large: Found, small: Found, machine: Found) ->
         "pages": _pages(sqlite, small["sqlite"]),
         "pages_postgresql": _pages(large["postgresql"], small["postgresql"]),
         "first_look": sqlite["pages"]["first"],
+        "server_rss_mb": sqlite["pages"]["rss_mb"],
+        "older_full_s": _seconds([sqlite["older"]], "evaluate"),
+        "older_full_cpu_s": _seconds([sqlite["older"]], "evaluate", clock="cpu"),
+        "older_findings": sqlite["older"]["findings"],
+        **{
+            f"older_one_{what}_s": median([each["evaluate"]["seconds"] for each in sqlite["older"]["changes"][what]])
+            for what in CHANGED
+        },
+        "older_one_runtime_cpu_s": median([each["evaluate"]["cpu"] for each in sqlite["older"]["changes"]["runtime"]]),
     }
     return {**_rounded(found), "limits": list(_limits(found))}
 

@@ -15,10 +15,12 @@ from django.core.management import call_command
 from django.db import connection
 
 from bench.fleet import Size, changed, manifests
+from bench.history import fill_changes, fill_gone
 from bench.manifests import Manifest
 from bench.measure import Stopwatch, peak_memory, stopwatch
 from bench.pages import first_looks, measure_pages
 from bench.plain import compare, plainly
+from bench.written import fill_written
 from ome_dashboard.collecting import collect_seldom
 from selection.cluster.kinds import KINDS, KindListing
 from selection.rules.explain import explain_services
@@ -35,6 +37,8 @@ SAMPLE = 50
 """So many services are judged the plain way; all of them would take minutes."""
 CHANGES = 5
 """So many objects of each kind are changed, one after the other."""
+OLDER = "1.2"
+"""The release before: an evaluation says of each service what the upgrade brings, too."""
 CHANGED = {"runtime": "ClusterServingRuntime", "model": "ClusterBaseModel", "service": "InferenceService"}
 
 Found = dict[str, Any]
@@ -119,6 +123,28 @@ def full(size: Size) -> Found:
     return {"evaluate": _timed(watch), "rss_mb": peak_memory(), "rows": result.changed}
 
 
+def history(size: Size) -> Found:
+    """Three months of changes, beside which the rest is measured."""
+    with stopwatch() as watch:
+        fill_changes(_cluster(), size)
+    return _timed(watch)
+
+
+def older(size: Size) -> Found:
+    """The same fleet under the release before: judged from scratch, and after changes. It stays so for the pages."""
+    open_cluster(NAME, ome_version=OLDER)
+    told = full(size)
+    return {**told, "findings": _cluster().stream.filter(gone_at=None).count(), "changes": changes(size)}
+
+
+def written(size: Size) -> Found:
+    """Findings that are gone and what people wrote, beside which the pages are measured."""
+    with stopwatch() as watch:
+        fill_gone(_cluster())
+        fill_written(_cluster(), size)
+    return _timed(watch)
+
+
 def changes(size: Size) -> Found:
     """One object changes; how long until its consequences are in the database, in a process that saw it before."""
     cluster = _cluster()
@@ -147,7 +173,7 @@ def pages(size: Size) -> Found:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE")  # PostgreSQL's autovacuum does it within a minute, which isn't waited for here
-    return {"first": first_looks(_cluster()), "pages": measure_pages(_cluster())}
+    return {"first": first_looks(_cluster()), "pages": measure_pages(_cluster()), "rss_mb": peak_memory()}
 
 
 def database(size: Size) -> Found:
@@ -169,7 +195,10 @@ STAGES: dict[str, Stage] = {
     "rules": rules,
     "fill": fill,
     "full": full,
+    "history": history,
     "changes": changes,
+    "older": older,
+    "written": written,
     "pages": pages,
     "database": database,
 }
