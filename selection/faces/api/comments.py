@@ -11,6 +11,7 @@ from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from selection.faces.api.examples import example_like
 from selection.faces.api.lists import ListView, More, list_shape, row_value
 from selection.faces.api.parameters import query, refused
 from selection.faces.api.paths import address
@@ -199,6 +200,7 @@ class CommentDetail(WriteView, ReadView):
         summary="Remove a comment",
         description="One's own, or anybody's as an admin of the place. That there was one stays to be seen.",
         responses=answers(CommentShape, "What is left of it.", 404),
+        examples=example_like("readComment", "As reading it tells"),
     )
     def delete(self, request: Request, comment: UUID) -> Response:
         """Take it away."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from drf_spectacular.utils import OpenApiExample
 
-__all__ = ["BAD_REQUEST", "FILE", "example_of", "examples"]
+__all__ = ["BAD_REQUEST", "FILE", "example_like", "example_of", "examples"]
 
 FILE = Path(__file__).with_name("examples.json")
 
@@ -42,3 +42,8 @@ def example_of(operation: str) -> list[OpenApiExample]:
     """The example of an operation's answer; none for one that has none here."""
     told = examples().get(operation)
     return [OpenApiExample(f"GET {told['request']}", told["value"], response_only=True)] if told else []
+
+
+def example_like(operation: str, told: str) -> list[OpenApiExample]:
+    """The example of another operation's answer, for one that answers alike; ``told`` says what was asked."""
+    return [OpenApiExample(told, examples()[operation]["value"], response_only=True)] if operation in examples() else []

@@ -12,6 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from selection.faces.api.examples import example_of
 from selection.faces.api.paths import address
 from selection.faces.api.problems import Forbidden, NotFound
 from selection.faces.api.shapes import Shape, flag, listed, moment, number, text, whole
@@ -269,6 +270,18 @@ class HandlingsTogether(WriteView):
         return Response({"dry_run": dry, "batch": batch, "findings": told})
 
 
+_UNDONE = [
+    OpenApiExample(
+        "One that was taken back",
+        {
+            "batch": "0123456789abcdef0123456789abcdef",
+            "findings": [each.value for each in example_of("readHandling")],
+        },
+        response_only=True,
+    )
+]
+
+
 class UndoActs(WriteView):
     """Take back what was done as one.
 
@@ -277,7 +290,7 @@ class UndoActs(WriteView):
 
     operation, tag = "undoActs", "acts"
 
-    @extend_schema(request=None, responses=answers(Undone, "What was taken back.", 404))
+    @extend_schema(request=None, responses=answers(Undone, "What was taken back.", 404), examples=_UNDONE)
     def post(self, request: Request, batch: str) -> Response:
         """Take it back."""
         acts = list(ActRecord.objects.filter(batch=batch))

@@ -87,9 +87,9 @@ def operations() -> tuple[Operation, ...]:
 
 @cache
 def shapes() -> tuple[tuple[str, str, tuple[Field, ...]], ...]:
-    """Every shape of the document: its name, what it is, and its fields."""
+    """Every shape of the document but pages of lists: its name, what it is, and its fields."""
     schemas: Mapping[str, Any] = document()["components"]["schemas"]
-    listed = (name for name in sorted(schemas) if "items" not in schemas[name].get("properties", {}))
+    listed = (name for name in sorted(schemas) if "items" not in schemas[name].get("properties", {}).get("items", {}))
     return tuple((name, schemas[name].get("description", ""), tuple(_fields(schemas[name]))) for name in listed)
 
 

@@ -10,6 +10,7 @@ from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from selection.faces.api.examples import example_like
 from selection.faces.api.parameters import query, refused
 from selection.faces.api.problems import NotFound
 from selection.faces.api.review_shapes import (
@@ -139,7 +140,7 @@ class ReviewUnsign(_ReviewAct):
 
     operation = "unsignReview"
 
-    @extend_schema(request=None, responses=_ANSWERS)
+    @extend_schema(request=None, responses=_ANSWERS, examples=example_like("readReview", "Without your signature"))
     def post(self, request: Request, review: UUID) -> Response:
         """Take it back."""
         return self.done(request, review, unsign)
@@ -196,7 +197,7 @@ class ReviewParticipant(_ReviewAct):
 
     operation = "removeParticipant"
 
-    @extend_schema(responses=_ANSWERS)
+    @extend_schema(responses=_ANSWERS, examples=example_like("readReview", "Without them"))
     def delete(self, request: Request, review: UUID, person: str) -> Response:
         """Have them take part no more."""
         if not Participant.objects.filter(review=review_named(review), name=person).exists():

@@ -13,7 +13,7 @@ from selection.faces.reviewing import allowed, scope_text
 from selection.people.markdown import as_html
 from selection.people.models import Review, ReviewItem, Signature
 from selection.people.persons import Person
-from selection.people.review_states import ReviewState, state_of
+from selection.people.review_states import ReviewState, answers_digest, state_of
 
 __all__ = ["ITEM_MORE", "item_named", "item_value", "review_named", "review_value", "stale_value"]
 
@@ -84,7 +84,7 @@ def review_value(person: Person, review: Review) -> dict[str, Any]:
         "created_at": review.created_at,
         "frozen_at": review.frozen_at,
         "digest": review.state_digest,
-        "answers": state.answers,
+        "answers": answers_digest(review),
         "closed_at": review.closed_at,
         "closed_by": review.closed_by,
         "version": review.version,

@@ -9,15 +9,18 @@ from django.core.management import call_command
 from django.db import connection
 from pytest_django import DjangoDbBlocker
 
+from tests.faces.api.written import write_about
+
 
 @pytest.fixture(scope="module")
 def demo(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """The demo fleet with its past, loaded once for the tests of a module: they only read."""
+    """The demo fleet with its past, and what people wrote of it, once for the tests of a module: they only read."""
     with django_db_blocker.unblock():
         named = str(connection.settings_dict["NAME"])
         assert "memory" in named or named.startswith("test_"), "this would flush a real database"
         try:
             call_command("demo", with_past=True, verbosity=0)
+            write_about("eu-prod", "frontier", "research-chat")
             yield
         finally:
             call_command("flush", interactive=False, verbosity=0)

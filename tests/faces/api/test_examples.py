@@ -18,12 +18,14 @@ from selection.faces.api.examples import BAD_REQUEST, FILE, examples
 from selection.faces.api.shapes import Problem
 from selection.store.models import Change
 from tests.faces.api.contract import ADDRESSES, answer_schema, complaints, operations, parameters
+from tests.faces.api.written import filled
 
 pytestmark = pytest.mark.django_db
 
 #: Operations with examples of their own, and the document itself.
 ELSEWHERE = frozenset({"readSchema", "readPerson"})
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+NUMBER = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 def plain(value: Any, name: str = "") -> Any:
@@ -36,10 +38,13 @@ def plain(value: Any, name: str = "") -> Any:
         return value and "eyJrIjpbImV1LXByb2QiLCJmcm9udGllciJdfQ:k3J9"
     if name == "next" and str(value).startswith("/api/"):
         return "/api/v1/services?limit=2&cursor=eyJrIjpbImV1LXByb2QiLCJmcm9udGllciJdfQ%3Ak3J9"
-    if name in {"id", "generation", "evaluated_generation"}:
+    if name in {"id", "generation", "evaluated_generation"} and isinstance(value, int):
         return 7
+    if name == "expires_on":
+        return value and "2026-12-31"
     if isinstance(value, str):
         value = MOMENT.sub("2026-05-01T12:00:00.000Z", value)
+        value = NUMBER.sub("018f3a52-7c1e-4d6b-9a35-0c2f6f6b1e77", value)
         return re.sub(r"^/api/v1/changes/\d+$", "/api/v1/changes/7", value)
     return value
 
@@ -52,7 +57,7 @@ def request_of(operation: Any, path: str) -> str:
         # The others follow the order of the manifest, of which PostgreSQL keeps none.
         return f"{ADDRESSES['planRuntime']}?fields=runtime,copy,need,ready,reasons,notes,references,admission,layers"
     limited = "?limit=1" if "limit" in parameters(operation, "query") else ""
-    return ADDRESSES.get(operation["operationId"], path) + limited
+    return (ADDRESSES.get(operation["operationId"]) or filled(path)) + limited
 
 
 def test_the_examples_are_what_the_demo_fleet_answers(client: Client, demo: None) -> None:
