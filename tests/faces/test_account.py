@@ -44,6 +44,7 @@ def test_in_local_mode_the_page_says_whose_name_is_written(client: Client, setti
 def test_in_local_mode_no_token_is_needed_and_the_page_says_so(client: Client) -> None:
     page = client.get(TOKENS).content.decode()
     assert "need no token" in page
+    assert "curl http://testserver/api/v1/services" in page  # where it is served, whatever the port
     assert "<form" not in page.partition("<main")[2].partition("</main")[0]
     assert client.post(TOKENS, RIGHT).status_code == 200
     assert not Token.objects.exists()

@@ -44,7 +44,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
     """The page of one's own tokens, ``/account/tokens/``. Of a new one it shows the secret, this once."""
     person = person_of(request)
     if person.user is None:
-        return render(request, "tokens/local.html")
+        services = request.build_absolute_uri("/api/v1/services")
+        return render(request, "tokens/local.html", {"command": f"curl {services}"})
     form = TokenForm(request.POST if request.method == "POST" else None)
     values: dict[str, Any] = {}
     if form.is_valid():
