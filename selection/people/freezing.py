@@ -18,7 +18,7 @@ from selection.store.models import Cluster, Finding, ServiceResult, StoredObject
 from .models import ReviewInput, ReviewItem
 from .writing import Refused
 
-__all__ = ["MOST_ITEMS", "Frozen", "Scope", "findings_in", "freeze"]
+__all__ = ["MOST_ITEMS", "Frozen", "Scope", "findings_in", "freeze", "freeze_items"]
 
 MOST_ITEMS = 5_000
 """More than these nobody goes through; a narrower scope is better."""
@@ -86,16 +86,29 @@ def freeze(scope: Scope) -> Frozen:
     Raises:
         Refused: there are more findings in it than anybody goes through.
     """
-    found = list(
-        findings_in(scope).order_by("urgency", "code", "cluster__name", "namespace", "name", "key")[: MOST_ITEMS + 1]
-    )
-    if len(found) > MOST_ITEMS:
-        raise Refused(f"more than {MOST_ITEMS:,} findings are in this scope: narrow it", "places")
+    found = _findings(scope)
     items = tuple(_item(place, finding) for place, finding in enumerate(found, 1))
     inputs = tuple(_inputs(found))
     told = [[item.key, item.evidence, item.severity] for item in sorted(items, key=lambda item: item.key)]
     rests = [[each.cluster, each.kind, each.namespace, each.name, each.deciding] for each in inputs]
     return Frozen(items, inputs, digest_of([told, rests]))
+
+
+def freeze_items(scope: Scope) -> list[ReviewItem]:
+    """The items alone that :func:`freeze` would make. They aren't saved.
+
+    Raises:
+        Refused: there are more findings in it than anybody goes through.
+    """
+    return [_item(place, finding) for place, finding in enumerate(_findings(scope), 1)]
+
+
+def _findings(scope: Scope) -> list[Finding]:
+    ordered = findings_in(scope).order_by("urgency", "code", "cluster__name", "namespace", "name", "key")
+    found = list(ordered[: MOST_ITEMS + 1])
+    if len(found) > MOST_ITEMS:
+        raise Refused(f"more than {MOST_ITEMS:,} findings are in this scope: narrow it", "places")
+    return found
 
 
 def _item(place: int, finding: Finding) -> ReviewItem:

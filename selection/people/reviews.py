@@ -9,7 +9,7 @@ from datetime import date
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from .freezing import Frozen, Scope, freeze
+from .freezing import Frozen, Scope, freeze, freeze_items
 from .models import Review, ReviewInput, ReviewItem, ReviewPlace
 from .review_answers import Reply, answer, answered
 from .review_people import add_participants, invite, remove_participant
@@ -119,8 +119,8 @@ def preview_refresh(review: Review) -> Renewal:
     """
     scope = scope_of(review)
     scope.check()
-    now = {item.key: item for item in freeze(scope).items}
-    old = list(ReviewItem.objects.filter(review=review))
+    now = {item.key: item for item in freeze_items(scope)}
+    old = list(ReviewItem.objects.filter(review=review).defer("facts"))
     today = timezone.now().date()
     answers = [item for item in old if item.answer]
     there = [item for item in answers if item.key in now]

@@ -13,7 +13,7 @@ from django.utils import timezone
 from selection.people.freezing import Scope
 from selection.people.models import ActRecord, Review, ReviewItem, Signature
 from selection.people.review_differences import tell_apart
-from selection.people.review_states import STATES, compare_reviews, standings_of, state_of
+from selection.people.review_states import STATES, answers_digest, compare_reviews, standings_of, state_of
 from selection.people.reviews import Reply, answer, close, refresh, reopen, sign, unsign
 from selection.people.writing import Refused, Stale
 from selection.store.models import Cluster, Finding
@@ -111,13 +111,13 @@ def test_signing_is_refused_while_items_are_open_twice_and_when_stale(objects: d
 def test_what_is_signed_are_the_answers_that_were_seen(objects: dict[str, Manifest]) -> None:
     review = opened(ADA)
     answered(ADA, review)
-    seen = state_of(review).answers
+    seen = answers_digest(review)
     item = item_of(review, "chat")
     answer(BOB, item, Reply("fine", reason="but"), item.version)
     with pytest.raises(Stale) as error:
         sign(ADA, review, 1, "all of it", seen)
     assert error.value.wanted == {"note": "all of it"}
-    sign(ADA, review, 1, "all of it", state_of(review).answers)
+    sign(ADA, review, 1, "all of it", answers_digest(review))
 
 
 def test_a_signature_does_not_count_after_an_answer_became_another(objects: dict[str, Manifest]) -> None:

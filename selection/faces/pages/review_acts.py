@@ -17,7 +17,7 @@ from selection.faces.reviewing import allowed, find_review, writer_of
 from selection.people.models import Review
 from selection.people.persons import person_of
 from selection.people.review_differences import tell_apart
-from selection.people.review_states import state_of
+from selection.people.review_states import answers_digest, state_of
 from selection.people.reviews import Renewal, close, preview_refresh, refresh, reopen, sign, unsign
 from selection.people.writing import Refused, Stale, Writer
 
@@ -83,6 +83,7 @@ def _page(
         "review": review,
         "act": act,
         "state": state,
+        "answers": answers_digest(review) if act == "sign" else "",
         "progress": state.progress,
         "differs": tell_apart(state.differences) if act in ("refresh", "sign") else {},
         "form": form,

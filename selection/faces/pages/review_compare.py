@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -34,24 +35,23 @@ def review_compare(request: HttpRequest, number: UUID) -> HttpResponse:
         "unknown": asked if earlier is None else "",
     }
     if earlier is not None:
-        found = compare_reviews(review, earlier)
+        found = compare_reviews(review, earlier, facts=False)
+        changed = found.changed[:MOST]
         values |= {
             "found": found,
-            "new": _with_findings(found.new),
-            "gone": _with_findings(found.gone),
-            "changed": [
-                (then, now)
-                for then, now in zip(
-                    _with_findings(tuple(each[0] for each in found.changed)),
-                    _with_findings(tuple(each[1] for each in found.changed)),
-                    strict=True,
-                )
-            ],
+            "new": _with_findings(found.new[:MOST]),
+            "gone": _with_findings(found.gone[:MOST]),
+            "changed": list(
+                zip((then for then, _ in changed), _with_findings([now for _, now in changed]), strict=False)
+            ),
         }
     return render(request, "reviews/compare.html", values)
 
 
-def _with_findings(items: tuple[ReviewItem, ...]) -> list[ReviewItem]:
-    for item in items[:MOST]:
+def _with_findings(items: Sequence[ReviewItem]) -> list[ReviewItem]:
+    """The items whole, each with the finding that it was."""
+    whole = ReviewItem.objects.in_bulk([item.pk for item in items])
+    found = [whole[item.pk] for item in items if item.pk in whole]
+    for item in found:
         vars(item)["finding"] = frozen(item)
-    return list(items[:MOST])
+    return found
