@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from django.db.models import CharField, Count, F, Max, Q, QuerySet, Window
-from django.db.models.functions import Cast, RowNumber, Substr
+from django.db.models import Count, F, Max, OuterRef, Q, QuerySet, Subquery, Window
+from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from selection.rules.objects import ObjectRef
@@ -118,11 +118,29 @@ def changes_per_day(days: int, *, now: datetime | None = None) -> list[DayCount]
     Days and clusters without a change are left out.
     """
     today = (now or timezone.now()).date()
-    since = datetime.combine(today - timedelta(days=days - 1), datetime.min.time(), tzinfo=UTC)
-    # The first ten characters in UTC: Django's own way calls Python for each row of SQLite.
-    days_of = Change.objects.filter(at__gte=since).order_by().annotate(day=Substr(Cast("at", CharField()), 1, 10))
-    counted = days_of.values_list("day", "cluster_id").annotate(count=Count("pk"))
-    return [DayCount(date.fromisoformat(day), cluster, count) for day, cluster, count in sorted(counted)]
+    starts = [_midnight(today - timedelta(days=back)) for back in reversed(range(days))]
+    # A count of each day follows an index; grouping by the day would make a text of every moment, and sort them.
+    counts = {
+        f"day_{place}": Subquery(
+            Change.objects.filter(cluster=OuterRef("pk"), at__gte=start, at__lt=start + timedelta(days=1))
+            .order_by()
+            .values("cluster")
+            .annotate(count=Count("pk"))
+            .values("count")
+        )
+        for place, start in enumerate(starts)
+    }
+    rows = list(Cluster.objects.order_by("pk").annotate(**counts).values_list("pk", *counts))
+    return [
+        DayCount(start.date(), cluster, found[place])
+        for place, start in enumerate(starts)
+        for cluster, *found in rows
+        if found[place]
+    ]
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, datetime.min.time(), tzinfo=UTC)
 
 
 def service_timeline(cluster: Cluster, namespace: str, name: str, *, limit: int = 50) -> list[Moment]:

@@ -105,6 +105,8 @@ class Change(SightedModel):
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["cluster", "namespace", "service", "at"], name="change_service"),
             models.Index(fields=["at"], name="change_at"),
+            # How many a cluster had on each day.
+            models.Index(fields=["cluster", "at"], name="change_day"),
             # How many there are of each kind, without a look at the rows themselves.
             models.Index(fields=["what", "at"], name="change_what"),
             # Who lost a runtime, and who got it. Without a condition: SQLite can't use an index that has one here,
