@@ -68,7 +68,8 @@ def progress(cluster: Cluster | None = None, *, days: int = 90, now: datetime | 
     rows = DailyCount.objects.filter(day__lte=today)
     if cluster is not None:
         rows = rows.filter(cluster=cluster)
-    return list(_days(rows.order_by("day"), max_days=days, today=today))
+    told = rows.order_by("day").values_list("day", "cluster_id", "multi_node", "off")
+    return list(_days(told, max_days=days, today=today))
 
 
 def _today(cluster: Cluster | None, today: date) -> list[Stand]:
@@ -86,19 +87,18 @@ def _stands(counts: Mapping[str, int]) -> dict[str, int]:
     return {"multi_node": sum(counts.values()), "off": sum(counts.get(state, 0) for state in OFF_MULTI_NODE)}
 
 
-def _days(rows: Iterable[DailyCount], *, max_days: int, today: date) -> Iterable[Stand]:
-    by_day: dict[date, dict[int, DailyCount]] = {}
+def _days(rows: Iterable[tuple[date, int, int, int]], *, max_days: int, today: date) -> Iterable[Stand]:
+    by_day: dict[date, dict[int, tuple[int, int]]] = {}
     firsts: dict[int, date] = {}
-    for row in rows:
-        by_day.setdefault(row.day, {})[row.cluster_id] = row
-        firsts.setdefault(row.cluster_id, row.day)
+    for at, cluster, multi_node, off in rows:
+        by_day.setdefault(at, {})[cluster] = multi_node, off
+        firsts.setdefault(cluster, at)
     if not firsts:
         return
     day, first = min(firsts.values()), max(max(firsts.values()), today - timedelta(days=max_days - 1))
-    stands: dict[int, DailyCount] = {}
+    stands: dict[int, tuple[int, int]] = {}
     while day <= today:
         stands |= by_day.get(day, {})
         if day >= first:
-            found = stands.values()
-            yield Stand(day, sum(each.multi_node for each in found), sum(each.off for each in found))
+            yield Stand(day, sum(each[0] for each in stands.values()), sum(each[1] for each in stands.values()))
         day += timedelta(days=1)
