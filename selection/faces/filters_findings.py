@@ -51,6 +51,12 @@ class Owner(Value):
     def __init__(self) -> None:
         super().__init__("owner", "Owner", source=(Handling, "owner"))
 
+    def _found(self) -> list[tuple[str, str]]:
+        """Whoever owns any, from an index that has only those."""
+        names = Handling.objects.exclude(owner="").order_by("owner").values_list("owner", flat=True).distinct()
+        asked = self.parent.data.get("owner", "")
+        return [("", "any"), *((name, name) for name in sorted({*names, asked} - {""}))]
+
     def filter(self, qs: QuerySet[Any], value: str | None) -> QuerySet[Any]:
         """Narrow the rows to theirs."""
         return owned_by(qs, value) if value else qs

@@ -71,16 +71,16 @@ def in_state(findings: QuerySet[Finding], state: str, today: date) -> QuerySet[F
     """
     if state == "fixed":
         return findings.filter(gone_at__isnull=False)
-    written = Handling.objects.filter(key=OuterRef("key"))
+    # By their keys where few are meant, so that a database may begin with them.
+    written = Handling.objects.order_by()
     accepted = written.filter(state=Handling.State.ACCEPTED)
-    on_time = Q(expires_on__isnull=True) | Q(expires_on__gte=today)
-    holds = accepted.filter(on_time, evidence=OuterRef("evidence"))
+    on_time = accepted.filter(Q(expires_on__isnull=True) | Q(expires_on__gte=today))
+    holds = Exists(on_time.filter(key=OuterRef("key"), evidence=OuterRef("evidence")))
     there = findings.filter(gone_at__isnull=True)
     if state == "accepted":
-        return there.filter(Exists(holds))
+        return there.filter(holds, key__in=on_time.values("key"))
     if state == "in-progress":
-        return there.filter(Exists(written.filter(state=Handling.State.IN_PROGRESS)))
-    lapsed = Exists(accepted) & ~Exists(holds)
+        return there.filter(key__in=written.filter(state=Handling.State.IN_PROGRESS).values("key"))
     if state == "lapsed":
-        return there.filter(lapsed)
-    return there.filter(lapsed | ~Exists(written.exclude(state=Handling.State.OPEN)))
+        return there.filter(~holds, key__in=accepted.values("key"))
+    return there.filter(~holds).exclude(key__in=written.filter(state=Handling.State.IN_PROGRESS).values("key"))

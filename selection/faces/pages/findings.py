@@ -91,6 +91,8 @@ def _summary(state: ListState) -> dict[str, Any]:
     """The count of each code, or of each family where there are many codes; it counts what the other filters leave."""
     counts = code_counts(state.narrowed_without("code"))
     asked = state.query.get("code", "")
+    if not asked:  # then nothing has to count again
+        state.counted = sum(count for _, count in counts.values())
     codes = [(code, word("severity", severity), count, code == asked) for code, (severity, count) in counts.items()]
     families: dict[str, int] = {}
     if len(counts) > MANY and not asked and not state.query.get("family"):
