@@ -190,7 +190,7 @@ class Comparison:
 
 
 def compare_reviews(review: Review, earlier: Review, *, facts: bool = True) -> Comparison:
-    """What differs from an earlier review. Two queries; without ``facts`` the items come without theirs, much quicker."""
+    """What differs from an earlier review. Two queries; without ``facts`` the items have none, and it is quicker."""
     rows = ReviewItem.objects.order_by("place") if facts else ReviewItem.objects.order_by("place").defer("facts")
     now, then = ({item.key: item for item in rows.filter(review=each)} for each in (review, earlier))
     both = [(then[key], item) for key, item in now.items() if key in then]
