@@ -124,12 +124,14 @@ def undo(writer: Writer, batch: str) -> list[Handling]:
 
     Raises:
         PermissionDenied: the writer may not decide about one of them.
-        Refused: there was no such act, or it isn't the newest about one of the findings.
+        Refused: there was no such act, it isn't the newest about one of the findings, or the writer sees only a part.
     """
     done = list(ActRecord.objects.filter(batch=batch).order_by("pk")) if batch else []
     acts = [each for each in done if each.subject.startswith("finding:")]
     if not acts:
         raise Refused("there is nothing to undo")
+    if ActRecord._base_manager.filter(batch=batch).count() != len(done):
+        raise Refused("some of it was done where you see nothing, so nothing was undone")
     together = writer.as_one()
     with writing():
         found = []

@@ -83,4 +83,5 @@ def in_state(findings: QuerySet[Finding], state: str, today: date) -> QuerySet[F
         return there.filter(key__in=written.filter(state=Handling.State.IN_PROGRESS).values("key"))
     if state == "lapsed":
         return there.filter(~holds, key__in=accepted.values("key"))
-    return there.filter(~holds).exclude(key__in=written.filter(state=Handling.State.IN_PROGRESS).values("key"))
+    begun = written.filter(state=Handling.State.IN_PROGRESS)
+    return there.exclude(key__in=begun.values("key")).exclude(Q(key__in=on_time.values("key")) & Q(holds))

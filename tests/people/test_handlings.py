@@ -14,11 +14,13 @@ from django.utils import timezone
 from selection.people.handlings import LONGEST_ACCEPTANCE, Wish, handle, handle_many, handlings_of, undo
 from selection.people.models import ActRecord, Grant, Handling
 from selection.people.persons import Person
+from selection.people.rights import sight_of
 from selection.people.standings import STATES, in_state, standing
 from selection.people.subjects import finding_subject, parse
 from selection.people.writing import Refused, Stale, Writer
 from selection.rules.objects import ObjectRef
 from selection.store.models import Cluster, Finding
+from selection.store.sight import seeing
 from tests.store.builders import model, runtime, service, sync
 
 pytestmark = pytest.mark.django_db
@@ -200,6 +202,16 @@ def test_nothing_is_undone_that_somebody_went_on_with(invalid: Finding) -> None:
     for nothing in ("", "no-such-batch"):
         with pytest.raises(Refused):
             undo(ADA, nothing)
+
+
+def test_who_sees_only_a_part_of_what_was_done_undoes_nothing(invalid: Finding) -> None:
+    handle_many(ADA, [invalid, the_finding("search")], Wish(owner="ada"), {})
+    batch = ActRecord.objects.latest("pk").batch
+    part = person("part", "reviewer", "east", "ml")
+    assert part.user is not None
+    with seeing(sight_of(part.user)), pytest.raises(Refused, match="see nothing"):
+        undo(Writer(part, "page"), batch)
+    assert set(Handling.objects.values_list("owner", flat=True)) == {"ada"}
 
 
 # --- what becomes of it ------------------------------------------------------------------------------
