@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from schemathesis import GenerationMode, checks
 
 from tests.faces.api.contract import operations
+from tests.faces.api.written import names
 
 pytestmark = pytest.mark.django_db
 
@@ -25,7 +26,8 @@ QUESTIONS = int(os.environ.get("QUESTIONS", "6"))
 #: Local mode needs no sign-in, and a cursor that nobody was given is refused although the document allows it.
 LEFT_OUT = [checks.ignored_auth, checks.positive_data_acceptance]
 
-OPERATIONS = [(method, path) for method in ("get", "post") for _, path, _ in operations(method)]
+METHODS = ("get", "post", "put", "patch", "delete")
+OPERATIONS = [(method, path) for method in METHODS for _, path, _ in operations(method)]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +49,7 @@ def schema(demo: None, django_db_blocker: Any) -> Iterator[Any]:
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_no_question_is_too_odd(schema: Any, method: str, path: str, mode: GenerationMode) -> None:
     operation = schema[path][method]
-    asked = 0
+    asked, here = 0, names()
 
     @settings(
         max_examples=QUESTIONS,
@@ -61,6 +63,8 @@ def test_no_question_is_too_odd(schema: Any, method: str, path: str, mode: Gener
     def ask(data: Any) -> None:
         nonlocal asked
         case = data.draw(operation.as_strategy(generation_mode=mode))
+        if mode is GenerationMode.POSITIVE and data.draw(st.booleans()):  # what is there, else hardly any would be met
+            case.path_parameters.update({name: here[name] for name in case.path_parameters if name in here})
         case.call_and_validate(excluded_checks=LEFT_OUT, headers={"Accept-Encoding": "identity"})
         asked += 1
 

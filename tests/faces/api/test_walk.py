@@ -16,6 +16,7 @@ from django.test import Client
 from selection.faces.api import urls
 from selection.faces.api.lists import ListView
 from tests.faces.api.contract import address_of
+from tests.faces.api.written import names, write_about
 from tests.faces.history import felt
 from tests.faces.small_fleet import Manifest, load, model, runtime, service, small_fleet
 
@@ -107,13 +108,13 @@ def both(request: pytest.FixtureRequest) -> None:
         cluster = load([*small_fleet()], name=name)
         for number in range(9):
             felt(cluster, f"chat-{number % 4}", ("outcome", "mode")[number % 2], "named", "no-runtime")
+        write_about(name, "apps", "chat")
 
 
 def test_pages_of_every_sort_of_every_list_are_parts_of_one(client: Client, both: None) -> None:
     for operation, sort in sorts():
-        path = address_of(
-            operation, cluster="lab", scope="-", name={"listServicesOfModel": "llama-7b"}.get(operation, "multi-node")
-        )
+        name = {"listServicesOfModel": "llama-7b"}.get(operation, "multi-node")
+        path = address_of(operation, **names(), cluster="lab", scope="-", name=name)
         query = {"sort": sort} if sort else {}
         whole = json.loads(client.get(path, {**query, "limit": "500"}).content)
         assert whole["next"] is None, operation

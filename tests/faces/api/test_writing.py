@@ -125,6 +125,42 @@ def test_a_review_is_told_as_markdown_to_who_asks_for_that(bot: Bot) -> None:
     assert response.content.decode().startswith("# Nightly\n")
 
 
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("cluster=lab", ["Second", "Nightly"]),
+        ("cluster=lab&limit=1", ["Second"]),
+        ("cluster=far", []),
+        ("participant=bot&state=open", ["Second", "Nightly"]),
+        ("participant=mate", ["Second"]),
+        ("state=closed", []),
+        ("q=night&sort=-name", ["Nightly"]),
+    ],
+)
+def test_reviews_are_found_by_what_they_are_about(bot: Bot, query: str, names: list[str]) -> None:
+    somebody("mate", Role.VIEWER, cluster="lab", namespace="apps")
+    opened(bot)
+    opened(bot, name="Second", participants=["mate"])
+    rows = bot.done("GET", f"/reviews?{query}", operation="listReviews")["items"]
+    assert [row["name"] for row in rows] == names
+
+
+def test_an_item_is_found_by_its_place_and_by_its_finding(bot: Bot) -> None:
+    review = opened(bot)
+    path = f"/reviews/{review['id']}/items"
+    item = bot.done("GET", f"{path}/1", operation="readReviewItem")
+    assert bot.done("GET", f"{path}/{item['key']}", operation="readReviewItem") == item
+    assert item["subject"] == f"item:{review['id']}/{item['key']}"
+    for other in ("0", "99999", "no-such-key"):
+        bot.refused("GET", f"{path}/{other}", status=404)
+    body = {"answer": "needs-change", "version": item["version"]}
+    assert bot.refused("PUT", f"{path}/1/answer", body, status=422)["errors"][0]["pointer"] == "/owner"
+    bot.done("PUT", f"{path}/1/answer", {**body, "owner": "bot"}, operation="answerReviewItem")
+    found = bot.refused("PUT", f"{path}/1/answer", {"answer": "fine", "version": item["version"]}, status=409)
+    assert (found["current"]["answer"], found["wanted"]["answer"]) == ("needs-change", "fine")
+    assert Handling.objects.get(key=item["key"]).owner == "bot"
+
+
 def test_a_review_closes_opens_again_and_is_followed_by_another(bot: Bot) -> None:
     first = opened(bot)
     path = f"/reviews/{first['id']}"
