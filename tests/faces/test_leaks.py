@@ -18,7 +18,7 @@ from pytest_django import Settings
 
 from selection.faces import orders
 from selection.store import evaluate, fleets, freshness, upgrades
-from selection.store.models import Cluster
+from selection.store.models import Cluster, Finding
 from tests.browser.pages import PAGES
 from tests.faces.hidden_fleet import MARK, NAMESPACES, load_demo, write_of_hidden
 from tests.faces.url_table import ROWS
@@ -34,6 +34,12 @@ API_PLACES = (
     (f"{MARK}-dark", "evals", "judge", "-", "sgl-fathom-pd", "fathom-moe-480b"),
 )
 ASKED_OTHERWISE = {"api-v1:schema", "gallery", "login", *PAGES}
+#: What is named by a number that only those know who see it, and findings, of which one is asked for.
+NUMBERED = {
+    "api-v1:schema",
+    *(f"api-v1:{name}" for name in ("change", "comment", "finding", "finding-handling", "review", "review-items")),
+    *(f"api-v1:review-{name}" for name in ("item", "refresh", "compare")),
+}
 QUERIES = (
     f"q={MARK}",
     f"namespace={MARK}frontier",
@@ -67,8 +73,10 @@ def addresses() -> Iterator[str]:
             for form in ("json", *(["markdown"] if name.endswith(("plan", "order", "upgrade")) else [])):
                 yield f"{address}{'&' if '?' in address else '?'}format={form}"
     for name, row in ROWS.items():
-        if name.startswith("api-v1:") and row.get and name not in ("api-v1:schema", "api-v1:change"):
+        if name.startswith("api-v1:") and row.get and name not in NUMBERED:
             yield from dict.fromkeys(_of(name, place) for place in API_PLACES)
+    seen = Finding.objects.filter(cluster__name="eu-prod", namespace="frontier").order_by("key")[0]
+    yield from (reverse(f"api-v1:{name}", kwargs={"key": seen.key}) for name in ("finding", "finding-handling"))
     for page in LISTS:
         for query in QUERIES:
             yield f"/{page}/?{query}"
