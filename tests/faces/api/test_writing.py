@@ -7,7 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -400,3 +402,35 @@ def test_a_session_writes_with_the_token_of_a_form_alone(bot: Bot) -> None:
 def test_a_body_beyond_a_megabyte_is_not_read(bot: Bot) -> None:
     found = bot.refused("POST", "/comments", {"subject": SERVICE, "text": "x" * 1024 * 1024}, status=413)
     assert found["code"] == "too-large"
+
+
+@pytest.mark.parametrize("path", ["reviews", "comments", "acts", "reviews/{}/items"])
+def test_a_list_takes_as_many_queries_for_many_rows_as_for_few(bot: Bot, path: str) -> None:
+    for name in ("Nightly", "Weekly", "Monthly"):
+        review = opened(bot, name=name)
+        bot.done("POST", "/comments", {"subject": SERVICE, "text": name}, operation="createComment", status=201)
+    counts = []
+    for limit in (2, 200):
+        with CaptureQueriesContext(connection) as queries:
+            found = json.loads(bot.ask("GET", f"/{path.format(review['id'])}?limit={limit}").content)
+        counts.append(len(queries))
+        assert len(found["items"]) >= min(limit, 3)
+    assert counts[0] == counts[1]
+
+
+def test_a_tag_holds_until_somebody_does_something(bot: Bot) -> None:
+    review = opened(bot)
+    paths = [
+        "/reviews",
+        f"/reviews/{review['id']}",
+        f"/reviews/{review['id']}/items",
+        "/comments",
+        "/acts",
+        "/findings",
+    ]
+    tags = {path: bot.ask("GET", path).headers["ETag"] for path in paths}
+    again = {path: bot.client.get(f"{ROOT}{path}", headers={"If-None-Match": tag}) for path, tag in tags.items()}
+    assert {path: response.status_code for path, response in again.items()} == dict.fromkeys(paths, 304)
+    bot.done("POST", "/comments", {"subject": SERVICE, "text": "So?"}, operation="createComment", status=201)
+    again = {path: bot.client.get(f"{ROOT}{path}", headers={"If-None-Match": tag}) for path, tag in tags.items()}
+    assert {path: response.status_code for path, response in again.items()} == dict.fromkeys(paths, 200)
