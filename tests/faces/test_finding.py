@@ -233,7 +233,7 @@ def test_a_severity_that_was_set_is_told_with_who_and_why(client: Client) -> Non
     set_severity("left-over", "info", by="ada", reason=HOSTILE)
 
     page = client.get(f"/findings/{the('left-over').key}/")
-    assert "By itself it is Warning; this installation says Info, by ada:" in text_of(page)
+    assert "By default it is Warning; this installation says Info, by ada:" in text_of(page)
     assert HOSTILE not in page.content.decode()
 
 
