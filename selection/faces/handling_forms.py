@@ -18,14 +18,13 @@ _STATES = [(state, DECISIONS[state].label) for state in Handling.State.values]
 _PLAIN = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
 
 
-def _owner(**options: Any) -> forms.CharField:
+def _owner(label: str) -> forms.CharField:
     return forms.CharField(
         required=False,
         max_length=150,
-        label="Owner",
+        label=label,
         help_text="Whoever looks after it: the name of an account. Empty for nobody.",
         widget=forms.TextInput(attrs=_PLAIN),
-        **options,
     )
 
 
@@ -64,7 +63,7 @@ class _Dated(forms.Form):
 class OwnerForm(forms.Form):
     """Who looks after a finding."""
 
-    owner = _owner()
+    owner = _owner("Owner")
 
     def wish(self) -> Wish:
         """What is asked for."""
@@ -103,7 +102,7 @@ class TogetherForm(_Dated):
     owning = forms.ChoiceField(
         required=False, label="Owner", choices=[("", "leave as it is"), ("set", "set to"), ("nobody", "nobody")]
     )
-    owner = _owner()
+    owner = _owner("Name of the owner")
     state = forms.ChoiceField(required=False, label="Decision", choices=[("", "leave as it is"), *_STATES])
     reason = _reason()
     expires_on = _expires_on()

@@ -26,8 +26,8 @@ __all__ = ["HEADER", "SharedPages"]
 HEADER = "X-Live"
 """What ``live.js`` marks its requests with."""
 
-OWN = (b"csrfmiddlewaretoken", b"data-keep")
-"""What is in a page that isn't for everybody: a form, or a word to the one who sent it."""
+OWN = (b"csrfmiddlewaretoken", b"data-keep", b"data-own")
+"""What is in a page that isn't for everybody: a form, a word to the one who sent it, or what is one's own."""
 
 
 FOR = 3.0

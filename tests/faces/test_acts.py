@@ -220,3 +220,15 @@ def test_what_one_may_not_see_any_more_is_not_ones_own(client: Client) -> None:
     assert "salaries" not in text
     set_active(user, False, by("root"))
     assert client.get("/mine/").status_code == 302
+
+
+@pytest.mark.usefixtures("server_mode")
+@pytest.mark.parametrize("path", ["/mine/", "/findings/?owned=me"])
+def test_a_page_that_renews_itself_shows_nobody_what_is_anothers(client: Client, path: str) -> None:
+    people = [somebody(name, Role.VIEWER, cluster="prod", namespace="team") for name in ("rita", "vic")]
+    handle(ADA, the("chat"), Wish(owner="rita"), 0)
+    found = []
+    for person in people:
+        client.force_login(person)
+        found.append("team/chat" in text_of(client.get(path, headers={"X-Live": "1"})))
+    assert found == [True, False]

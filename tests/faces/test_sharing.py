@@ -100,7 +100,9 @@ def test_it_is_not_kept_for_long(fleet: Cluster, monkeypatch: pytest.MonkeyPatch
     assert draw.times == 2
 
 
-@pytest.mark.parametrize("mark", ["<input name='csrfmiddlewaretoken'>", "<div data-keep>Saved</div>"])
+@pytest.mark.parametrize(
+    "mark", ["<input name='csrfmiddlewaretoken'>", "<div data-keep>Saved</div>", "<p data-own>Yours</p>"]
+)
 def test_what_is_one_persons_own_is_not_shared(fleet: Cluster, mark: str) -> None:
     pages, draw = SharedPages(), Drawing(mark)
     for _ in range(2):
