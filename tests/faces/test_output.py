@@ -26,6 +26,11 @@ def test_text_of_any_language_stays_readable(text: str) -> None:
     assert as_yaml({"note": text}) == f"note: {text}"
 
 
+@pytest.mark.parametrize("text", ["a\x85b", "\x85", "a\u2028b", "a\u2029", "🎉\x85"])
+def test_an_end_of_a_line_that_only_yaml_knows_is_kept(text: str) -> None:
+    assert yaml.safe_load(as_yaml({text: text})) == {text: text}
+
+
 def test_a_value_that_occurs_twice_is_written_twice() -> None:
     shared = {"a": 1}
     assert as_yaml([shared, shared]) == "- a: 1\n- a: 1"

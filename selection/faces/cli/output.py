@@ -43,11 +43,17 @@ def as_yaml(value: Any) -> str:
     """Block-style YAML in the order of the value."""
     text = _dumped(value, _Quick)
     # The C library escapes what lies beyond the first 65,536 characters, such as emoji.
-    return _dumped(value, _Plain) if "\\U" in text else text
+    text = _dumped(value, _Plain) if "\\U" in text else text
+    # Written as they are, such ends of a line would be folded into a space.
+    return _dumped(value, _Plain, readable=False) if any(each in text for each in _BREAKS) else text
 
 
-def _dumped(value: Any, dumper: type[yaml.SafeDumper | yaml.CSafeDumper]) -> str:
-    text: str = yaml.dump(value, Dumper=dumper, sort_keys=False, allow_unicode=True, width=120)
+_BREAKS = "\x85\u2028\u2029"
+"""What YAML takes for the end of a line beside the usual ones."""
+
+
+def _dumped(value: Any, dumper: type[yaml.SafeDumper | yaml.CSafeDumper], readable: bool = True) -> str:
+    text: str = yaml.dump(value, Dumper=dumper, sort_keys=False, allow_unicode=readable, width=120)
     return text.rstrip("\n")
 
 
