@@ -70,5 +70,6 @@ KEYS = {
     "mine": "y",
     "acts": "t",
     "reviews": "v",
+    "api-docs": "p",
 }
 """The letter that leads to a page after ``g``."""

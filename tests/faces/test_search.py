@@ -133,3 +133,9 @@ def test_it_requires_sign_in_in_server_mode(client: Client, server_mode: Setting
 
 def test_it_only_reads(client: Client) -> None:
     assert client.post("/search/").status_code == 405
+
+
+@pytest.mark.parametrize(("asked", "code"), [("only the name decides", "overlap"), ("breaks-lws", "breaks-lws")])
+def test_every_finding_is_found_by_its_word_and_its_code(client: Client, asked: str, code: str) -> None:
+    page = client.get("/search/", {"q": asked}).content.decode()
+    assert f'href="/findings/?code={code}"' in page

@@ -44,8 +44,17 @@ _WORDS = (
     (words.OUTCOMES, "outcome", "services", "outcome"),
     (words.MODES, "mode", "services", "mode"),
     (words.CONFLICTS, "conflict", "conflicts", "code"),
-    (words.FINDINGS, "finding", "findings", "code"),
     (words.MIGRATION, "migration", "migration", "state"),
+    (
+        {
+            code: word
+            for code, word in words.FAMILIES["code"].items()
+            if not any(code in family for family in (words.OUTCOMES, words.CONFLICTS, words.MIGRATION))
+        },
+        "finding",
+        "findings",
+        "code",
+    ),
 )
 """What codes mean, the family, the list that has their rows, and its filter."""
 
