@@ -7,9 +7,12 @@ from collections.abc import Iterator
 import pytest
 from django.core.management import call_command
 from django.db import connection
-from pytest_django import DjangoDbBlocker
+from pytest_django import DjangoDbBlocker, Settings
 
+from selection.people.models import Role
+from tests.faces.api.bots import Bot
 from tests.faces.api.written import write_about
+from tests.faces.small_fleet import load
 
 
 @pytest.fixture(scope="module")
@@ -24,3 +27,10 @@ def demo(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[
             yield
         finally:
             call_command("flush", interactive=False, verbosity=0)
+
+
+@pytest.fixture
+def bot(server_mode: Settings) -> Bot:
+    """A reviewer of one of two namespaces."""
+    load()
+    return Bot("bot", Role.REVIEWER)
