@@ -68,7 +68,7 @@ def demo(chromium: Browser, django_db_setup: None, django_db_blocker: DjangoDbBl
         assert "memory" in named or named.startswith("test_"), "this would flush a real database"
         server = LiveServer("localhost", start=False)
         # Styles and scripts come as they do to people: from the middleware, compressed.
-        server.thread.static_handler = lambda application: application
+        server.thread.static_handler = lambda application: application  # type: ignore[assignment]  # any wrapper does
         server.start()
         try:
             call_command("demo", verbosity=0)

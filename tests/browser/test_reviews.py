@@ -116,7 +116,7 @@ def test_by_keyboard_from_item_to_item(visitor: Visitor) -> None:
     expect(page.locator("#keys")).to_contain_text("In a review: the next item")
     page.keyboard.press("j")
     expect(steps).to_contain_text("Item 6 of")
-    assert list(ReviewItem.objects.filter(review=REVIEW, place__in=[4, 5]).values_list("answer", "owner")) == [
+    assert list(ReviewItem.objects.filter(review__pk=REVIEW, place__in=[4, 5]).values_list("answer", "owner")) == [
         ("needs-change", "jack1"), ("fine", ""),
     ]  # fmt: skip
 
@@ -137,10 +137,10 @@ def test_of_two_browsers_the_slower_one_is_told_and_keeps_its_words(visitor: Vis
     expect(slow.locator("#conflict")).to_contain_text("It has to go.")
     expect(slow.locator("#conflict")).to_contain_text("It is meant so.")
     expect(slow.get_by_label("Why, or what is to be done")).to_have_value("It is meant so.")
-    assert ReviewItem.objects.get(review=REVIEW, place=4).reason == "It has to go."
+    assert ReviewItem.objects.get(review__pk=REVIEW, place=4).reason == "It has to go."
     slow.locator("[data-save]").click()
     expect(slow.locator(".item-steps")).to_contain_text("Item 5 of")
-    assert ReviewItem.objects.get(review=REVIEW, place=4).reason == "It is meant so."
+    assert ReviewItem.objects.get(review__pk=REVIEW, place=4).reason == "It is meant so."
     quick.goto(ITEM)
     quick.get_by_text("2 answers so far").click()
     expect(quick.locator("#answers")).to_contain_text("It has to go.")
