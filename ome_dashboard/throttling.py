@@ -8,6 +8,7 @@ counted in the database.)
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -18,10 +19,11 @@ from rest_framework.throttling import SimpleRateThrottle
 from selection.people.addresses import client_address
 
 if TYPE_CHECKING:  # the views import this module by its name in the settings
+    from django.http import HttpRequest
     from rest_framework.request import Request
     from rest_framework.views import APIView
 
-__all__ = ["PersonThrottle", "ScopeThrottle", "StrangerThrottle", "count_stranger"]
+__all__ = ["PersonThrottle", "ScopeThrottle", "StrangerThrottle", "count_page", "count_stranger"]
 
 
 class PersonThrottle(SimpleRateThrottle):  # type: ignore[misc]  # the base has no types
@@ -35,9 +37,9 @@ class PersonThrottle(SimpleRateThrottle):  # type: ignore[misc]  # the base has 
         limit = settings.API_LIMITS.get(self.scope, 0)
         return f"{limit}/min" if limit and not settings.LOCAL else None
 
-    def get_cache_key(self, request: Request, view: APIView) -> str | None:
+    def get_cache_key(self, request: Request | HttpRequest, view: APIView | None) -> str | None:
         """Who is counted."""
-        token = getattr(request._request, "token", None)
+        token = getattr(getattr(request, "_request", request), "token", None)
         who = f"token-{token.pk}" if token is not None else f"user-{getattr(request.user, 'pk', None)}"
         return f"{self.scope}:{who}"
 
@@ -50,10 +52,14 @@ class ScopeThrottle(PersonThrottle):
 
     def allow_request(self, request: Request, view: APIView) -> bool:
         """Say whether this request may go on."""
-        self.scope = getattr(view, "throttle_scope", "")
+        return self.count(request, getattr(view, "throttle_scope", ""))
+
+    def count(self, request: Request | HttpRequest, scope: str) -> bool:
+        """Count a request by one limit, and say whether it may go on."""
+        self.scope = scope
         self.rate = self.get_rate()
         self.num_requests, self.duration = self.parse_rate(self.rate)
-        return bool(super().allow_request(request, view))
+        return bool(super().allow_request(request, None))
 
 
 class StrangerThrottle(PersonThrottle):
@@ -67,6 +73,15 @@ class StrangerThrottle(PersonThrottle):
     def get_cache_key(self, request: Request, view: APIView | None) -> str:
         """Who is counted."""
         return f"{self.scope}:{client_address(request._request)}"
+
+
+def count_page(request: HttpRequest, scope: str) -> int:
+    """Count a page that costs as much as an answer of the interface by the same limit, together with those.
+
+    Returns the seconds to wait, 0 when the page may go on.
+    """
+    throttle = ScopeThrottle()
+    return 0 if throttle.count(request, scope) else ceil(throttle.wait() or throttle.duration)
 
 
 def count_stranger(request: Request) -> None:

@@ -12,7 +12,7 @@
 
   document.addEventListener("htmx:beforeSwap", (event) => {
     const { detail } = event;
-    if (detail.requestConfig?.elt !== form || ![413, 422].includes(detail.xhr.status)) return;
+    if (detail.requestConfig?.elt !== form || ![413, 422, 429].includes(detail.xhr.status)) return;
     detail.shouldSwap = true;
     detail.isError = false;
   });

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
+from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse
 from django.test import Client
@@ -264,3 +267,31 @@ def test_what_it_would_take_can_be_tried_here(client: Client) -> None:
     (manifest,) = re.findall(r'name="manifests" value="([^"]*)"', form.group())
     assert "disabled: false" in manifest
     assert "1 service differs: 1 better off." in plain(asked(client, manifests=html.unescape(manifest)))
+
+
+# --- how often --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_a_minute(settings: Settings) -> Iterator[None]:
+    settings.LOCAL = False
+    settings.API_LIMITS = {**settings.API_LIMITS, "what-if": 2}
+    caches["limits"].clear()
+    yield
+    caches["limits"].clear()
+
+
+@pytest.mark.usefixtures("two_a_minute")
+def test_the_page_and_the_interface_are_counted_together(client: Client, cluster: Cluster) -> None:
+    client.force_login(User.objects.create_superuser("mara"))
+    asked(client, manifests=TALK)
+    body = {"manifests": TALK}
+    assert client.post("/api/v1/what-if", body, content_type="application/json").status_code == 200
+
+    refused = client.post(URL, {"cluster": "prod", "manifests": TALK}, headers={"HX-Request": "true"})
+
+    assert refused.status_code == 429
+    assert 0 < int(refused.headers["Retry-After"]) <= 60
+    assert "Ask again in" in plain(refused.content.decode())
+    assert client.post("/api/v1/what-if", body, content_type="application/json").status_code == 429
+    assert client.get(URL).status_code == 200  # looking at the form costs nothing

@@ -14,6 +14,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
+from ome_dashboard.throttling import count_page
 from selection.cluster.pasted import Refusal, read_pasted
 from selection.faces.pages.errors import missing_object
 from selection.faces.supposing import deletions_in, limits
@@ -85,6 +86,11 @@ def _opened(request: HttpRequest) -> HttpResponse:
 @csrf_protect
 @sensitive_post_parameters("manifests", "delete")
 def _asked(request: HttpRequest) -> HttpResponse:
+    if wait := count_page(request, "what-if"):
+        values = {**_choices(), "chosen": request.POST.get("cluster", ""), "wait": wait, "asked": True}
+        answer = render(request, "what_if/page.html", values, status=429)
+        answer.headers["Retry-After"] = str(wait)
+        return answer
     asked = request.POST
     named, version = asked.get("cluster", ""), asked.get("version", "")
     cluster = find_cluster(named) if named else None
