@@ -76,8 +76,8 @@ def api_addresses(cluster: Cluster, client: Client, rounds: int) -> Iterator[tup
             yield f"api: {name}", [reverse(f"api-v1:{name}")] * rounds
         elif not takes:
             path = reverse(f"api-v1:{name}")
-            for query in (*LISTS[name], *([_far(client, name)] if name in DEEP else [])):
-                told = "far" if query.startswith("cursor=") else query
+            asked = {query: query for query in LISTS[name]} | ({"far": _far(client, name)} if name in DEEP else {})
+            for told, query in asked.items():
                 yield f"api: {name}{', ' * bool(told)}{told}", [f"{path}?{query}"] * rounds
         elif takes <= {"cluster"}:
             yield f"api: {name}", [reverse(f"api-v1:{name}", kwargs={"cluster": cluster.name})] * rounds
