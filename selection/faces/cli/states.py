@@ -18,7 +18,6 @@ from selection.rules.semantics import V1_3, semantics_of
 from selection.rules.what_if_answer import Change, ServiceChange, Standing
 from selection.store.models import StoredObject
 from selection.store.redaction import redact
-from selection.store.uncollected import uncollected
 
 __all__ = ["OpenState", "comparison_lines", "open_state"]
 
@@ -46,8 +45,7 @@ def open_state(path: str | None, cluster: str | None, ome_version: str | None) -
 
 def _of_path(path: str, ome_version: str | None) -> OpenState:
     try:
-        with uncollected():
-            documents = read_paths([path], stdin=standard_input())
+        documents = read_paths([path], stdin=standard_input())
     except SourceError as error:
         raise CommandError(str(error)) from None
     if not documents.objects:
@@ -55,9 +53,8 @@ def _of_path(path: str, ome_version: str | None) -> OpenState:
             raise CommandError(str(problem))
         if documents.snapshot is None:  # an empty cluster is one; a wrong folder isn't
             raise CommandError(f"{path}: no object of a kind that OME knows")
+    manifests = [redact(each.manifest) for each in documents.objects]
     head = documents.snapshot
-    # In a snapshot secrets were replaced when it was made, and looking for them again takes longer than reading it.
-    manifests = [each.manifest if head else redact(each.manifest) for each in documents.objects]
     release = ome_version or version_known(head.ome_version if head else "") or version_in(manifests) or V1_3.version
     name = f"{path} ({head.cluster} as of {head.taken_at})" if head else path
     state = State({ref_of(each): each for each in manifests}, semantics_of(release))
