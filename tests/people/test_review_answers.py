@@ -175,10 +175,9 @@ def test_an_answer_finds_its_finding_wherever_it_stands_now(review: Review) -> N
         answer(BOB, gone, Reply("fine"), 1)
 
 
+@pytest.mark.postgresql  # SQLite lets one write at a time
 @pytest.mark.django_db(transaction=True)
 def test_of_two_at_once_one_answers_and_one_is_told() -> None:
-    if connection.vendor != "postgresql":
-        pytest.skip("SQLite lets one write at a time")
     read(fleet())
     review = opened(ADA)
     items = list(ReviewItem.objects.filter(review=review))
@@ -209,10 +208,9 @@ def test_of_two_at_once_one_answers_and_one_is_told() -> None:
         assert row.version == 2
 
 
+@pytest.mark.postgresql
 @pytest.mark.django_db(transaction=True)
 def test_answering_while_it_is_brought_up_to_date_waits_in_no_circle() -> None:
-    if connection.vendor != "postgresql":
-        pytest.skip("SQLite lets one write at a time")
     read(fleet())
     review = opened(ADA)
     items = list(ReviewItem.objects.filter(review=review))

@@ -48,7 +48,9 @@ def test_each_difference_has_a_row_and_nothing_else_has_one(manifests: list[Mani
     for key in fleet.services:
         before, after = (explain_service(each, *key, brief=True) for each in (fleet, new))
         differs = told(before) != told(after) or spec_of(before) != spec_of(after)
-        assert (key in found) == differs
+        # That v1.2's selector breaks down over a range is no answer of either release: it is told beside them.
+        codes = {change.code for change in found[key].changes} if key in found else set()
+        assert bool(codes - {"selection-recovers"}) == differs
 
 
 def judged(manifests: list[Manifest], semantics: Semantics, key: tuple[str, str]) -> Explanation:

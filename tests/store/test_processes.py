@@ -79,7 +79,7 @@ DERIVED = {
     "store_conflictrow": "namespace, service, code, runtime_name",
     "store_runtimeresult": "kind, name, selected_by, named_by, formats",
     "store_modelresult": "kind, name, qualified, first_name, services, size",
-    "store_findingrow": "kind, name, code, path",
+    "store_finding WHERE gone_at IS NULL": "kind, name, component, code, about, path",
 }
 
 
