@@ -9,8 +9,8 @@ from typing import Any
 from django.core.paginator import Paginator
 
 from selection.cluster.identities import Unusable, check_name
-from selection.faces.cli.output import as_yaml
 from selection.faces.links import CLUSTER_SCOPE
+from selection.faces.manifests import manifest_text
 from selection.faces.words import word
 from selection.rules.explanation import Explanation
 from selection.rules.objects import ObjectRef
@@ -129,7 +129,7 @@ def echo(manifests: Sequence[Mapping[str, Any]]) -> str:
     plain = [json.dumps(each, ensure_ascii=False) for each in manifests]
     if sum(map(len, plain)) > _PRETTY:
         return "\n---\n".join(plain)
-    return "\n---\n".join(as_yaml(each) for each in manifests)
+    return "\n---\n".join(manifest_text(each) for each in manifests)
 
 
 def prefilled(cluster: Cluster, named: Iterable[str]) -> tuple[str, list[str]]:
@@ -141,6 +141,8 @@ def prefilled(cluster: Cluster, named: Iterable[str]) -> tuple[str, list[str]]:
         scope, _, name = rest.partition("/")
         try:
             check_name(name)
+            if "\0" in text:
+                raise Unusable("no name holds NUL")
         except Unusable:
             missing.append(text[:300])
             continue

@@ -85,7 +85,8 @@ def objects_of(cluster: Cluster, refs: Iterable[ObjectRef]) -> dict[ObjectRef, S
     """These objects as they were read, without those that aren't there. One query."""
     any_of = Q(pk__in=())
     for ref in refs:
-        any_of |= Q(kind=ref.kind, namespace=ref.namespace, name=ref.name)
+        if _NUL not in ref.kind + ref.namespace + ref.name:  # PostgreSQL would refuse the whole question
+            any_of |= Q(kind=ref.kind, namespace=ref.namespace, name=ref.name)
     rows = StoredObject.objects.filter(any_of, cluster=cluster)
     return {ObjectRef(row.kind, row.namespace, row.name): row for row in rows}
 

@@ -122,7 +122,7 @@ def _number(value: Any, *, secret: bool) -> Any:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return value
     if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+        return hidden_text(str(value)) if secret else str(value)
     return hidden_text(str(value)) if secret and abs(value) >= 100_000 else value
 
 

@@ -337,3 +337,9 @@ def test_what_is_hidden_decides_nothing(
         explain_service(read_fleet(each), "hf-token", model).to_dict() for each in (objects, map(redact, objects))
     ]
     assert judged[0] == judged[1]
+
+
+def test_a_number_that_no_database_keeps_is_replaced_under_a_secrets_name() -> None:
+    once = redact({"kind": "BaseModel", "spec": {"token": float("inf"), "size": float("inf")}})
+    assert once["spec"] == {"token": PLACEHOLDER, "size": "inf"}
+    assert redact(once) == once
