@@ -175,3 +175,18 @@ def test_ones_own_account_says_what_one_may(client: Client, server_mode: Setting
     somebody("ann", Role.REVIEWER, cluster="east")
     page: Any = as_(client, somebody("ann", cluster="west", namespace="ml")).get("/account/")
     assert "Reviewer in east; Viewer in namespace ml of west" in text_of(page)
+
+
+def test_many_roles_stand_on_pages_and_are_found(admin: Client) -> None:
+    for number in range(60):
+        somebody(f"person-{number:02}", Role.VIEWER, cluster="west" if number % 2 else "east")
+    first = text_of(admin.get("/rights/"))
+    assert "61 roles given" in first
+    assert "1 to 50 of 61" in first
+    assert "person-59" not in first
+    assert "person-59" in text_of(admin.get("/rights/?page=2"))
+    found = text_of(admin.get("/rights/?q=WEST"))
+    assert "30 roles given" in found
+    assert "person-01" in found
+    assert "person-02" not in found
+    assert "No such role" in text_of(admin.get("/rights/?q=nobody-at-all%00"))

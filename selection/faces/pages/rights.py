@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -21,6 +22,9 @@ from selection.people.writing import Writer
 from selection.store.models import Cluster
 
 __all__ = ["rights"]
+
+PAGE = 50
+"""So many roles stand on a page."""
 
 PLAIN = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
 WHOSE = (("user", "a user"), ("group", "a group"))
@@ -53,7 +57,10 @@ class GrantForm(forms.Form):
 @without_sight
 @require_http_methods(["GET", "HEAD", "POST"])
 def rights(request: HttpRequest) -> HttpResponse:
-    """The page of rights, ``/rights/``: lists the roles that this person may give and take, gives one, takes one."""
+    """The page of rights, ``/rights/``: lists the roles that this person may give and take, gives one, takes one.
+
+    ``?q=`` is a part of who has one, of the role, or of where it holds.
+    """
     person = person_of(request)
     if not may_somewhere(person, Act.GRANT):
         raise PermissionDenied
@@ -62,9 +69,12 @@ def rights(request: HttpRequest) -> HttpResponse:
         done = _taken(request, person, form) if request.POST.get("do") == "take" else _given(request, person, form)
         if done:
             return redirect("rights")
+    text = request.GET.get("q", "").strip()[:150].casefold()
+    found = [grant for grant in grants_within(person) if text in f"{grant.whose} {grant.role} {grant.place}".casefold()]
     values = {
         "form": form,
-        "grants": grants_within(person),
+        "q": text,
+        "grants": Paginator(found, PAGE).get_page(request.GET.get("page")),
         "clusters": Cluster.objects.order_by("name").values_list("name", flat=True),
         "everywhere": may(person, Act.GRANT),
     }
